@@ -52,6 +52,7 @@ const trees = [
       ['mcp'],
       ['demo'],
       ['web'],
+      ['mails'],
       ['service', 'packages', 'docs', 'key-check', 'housekeeping'],
       ['app'],
       ['start'],

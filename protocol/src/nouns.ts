@@ -22,6 +22,13 @@ export const nouns: readonly Noun[] = [
     paths: ['/auth'],
   },
   {
+    name: 'logins',
+    title: 'Logins',
+    line: 'Where a person is signed in: browsers and command line programs.',
+    schema: 'LoginRecord',
+    paths: ['/auth/logins', '/auth/cli-logins'],
+  },
+  {
     name: 'programs',
     title: 'Connected programs',
     line: 'Programs that act for a person in one workspace, such as MCP clients.',

@@ -17,6 +17,8 @@ export const Instance = Type.Object(
     demo: nullable(Type.Object({ email: Type.String(), password: Type.String() }, closed)),
     /** Whether a language model is configured; personal agents need one. */
     has_model: Type.Boolean(),
+    /** Whether the instance sends mail. */
+    mail: Type.Boolean(),
   },
   { ...closed, title: 'Instance' },
 )

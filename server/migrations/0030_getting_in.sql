@@ -14,6 +14,7 @@ alter table logins add column client text;
 alter table logins add column network text;
 alter table logins add column proved_at timestamptz(3); -- when a sign-in method was last used in this login
 alter table logins add column expires_at timestamptz(3); -- of SSO logins; the others expire when unused
+create index logins_newest on logins (user_id, created_at desc);
 create index logins_identity on logins (identity_id) where identity_id is not null;
 
 create table sso_identities (
@@ -141,10 +142,9 @@ create table mails (
   message_id   text not null,
   state        text not null, -- pending, sent, failed, canceled
   attempts     int not null default 0,
-  next_at      timestamptz(3) not null,
+  next_at      timestamptz(3) not null, -- of the next attempt; while one is running, when its claim expires
   expires_at   timestamptz(3), -- of the link in it
   claim_id     text,
-  claimed_until timestamptz(3),
   problem      text, -- what the server said last
   created_at   timestamptz(3) not null,
   settled_at   timestamptz(3)
@@ -155,16 +155,13 @@ create index mails_workspace on mails (workspace_id) where workspace_id is not n
 create index mails_created on mails (created_at);
 create index mails_failed on mails (settled_at) where state = 'failed';
 
--- One row: the pause after trouble with the server, and the rate of all workers together.
+-- The pause after trouble with the server. No row: there was none since the last mail that it took.
 create table mail_state (
   id           int primary key check (id = 1),
-  paused_until timestamptz(3),
-  pauses       int not null default 0, -- in a row
-  reason       text,
-  window_start timestamptz(3),
-  window_count int not null default 0
+  paused_until timestamptz(3) not null,
+  pauses       int not null, -- in a row
+  reason       text not null
 );
-insert into mail_state (id) values (1);
 
 alter table invitations add column mail_token_hash bytea; -- of the token in the mail, which also verifies the address
 alter table invitations add column mail_id text;

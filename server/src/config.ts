@@ -29,6 +29,21 @@ export interface Config {
   signup: 'open' | 'invite'
   trustProxy: string[]
   model: { url: string; name: string; key: string | null } | null
+  /** Null: no mail is queued or sent. */
+  mail: MailConfig | null
+}
+
+export interface MailConfig {
+  host: string
+  port: number
+  /** `tls` from the first byte, `starttls` required, or `plain` to this machine. */
+  security: 'tls' | 'starttls' | 'plain'
+  login: { user: string; password: string } | null
+  from: { name: string; address: string }
+  /** `minimal`: notifications contain no title, name or text. */
+  content: 'excerpt' | 'minimal'
+  ratePerMinute: number
+  retryDelaysMs: number[]
 }
 
 /** A target that the operator allows although its address is not public. */
@@ -117,6 +132,7 @@ export function readConfig(env: Env): Config {
     signup: read(env, 'BATON_SIGNUP', local ? 'open' : 'invite', oneOf({ open: 'open', invite: 'invite' })),
     trustProxy: read(env, 'BATON_TRUST_PROXY', [], listOf(addressOrRange)),
     model: model(env),
+    mail: mail(env),
   }
 }
 
@@ -240,4 +256,50 @@ function model(env: Env): Config['model'] {
   const key = read(env, 'BATON_MODEL_KEY', null, modelKey)
   if (key && !endpoint) throw new ConfigError('BATON_MODEL_KEY requires BATON_MODEL_URL and BATON_MODEL')
   return endpoint && name ? { url: endpoint, name, key } : null
+}
+
+function mail(env: Env): Config['mail'] {
+  const server = read(env, 'BATON_SMTP_URL', null, smtpServer)
+  const from = read(env, 'BATON_MAIL_FROM', null, sender)
+  const user = read(env, 'BATON_SMTP_USER', null, String)
+  const password = read(env, 'BATON_SMTP_PASSWORD', null, String)
+  const settings = {
+    content: read(env, 'BATON_MAIL_CONTENT', 'excerpt', oneOf({ excerpt: 'excerpt', minimal: 'minimal' } as const)),
+    ratePerMinute: read(env, 'BATON_MAIL_RATE', 120, wholeNumber(1, 10_000)),
+    retryDelaysMs: read(env, 'BATON_MAIL_RETRY_DELAYS', defaultMailDelaysMs, retryDelays),
+  }
+  if (user && !password) throw new ConfigError('BATON_SMTP_PASSWORD is required with BATON_SMTP_USER')
+  if (password && !user) throw new ConfigError('BATON_SMTP_USER is required with BATON_SMTP_PASSWORD')
+  if (!server) {
+    if (user) throw new ConfigError('BATON_SMTP_USER requires BATON_SMTP_URL')
+    if (from) throw new ConfigError('BATON_MAIL_FROM requires BATON_SMTP_URL')
+    return null
+  }
+  if (!from) throw new ConfigError('BATON_MAIL_FROM is required with BATON_SMTP_URL, like Baton <baton@example.com>')
+  return { ...server, login: user && password ? { user, password } : null, from, ...settings }
+}
+
+const defaultMailDelaysMs = [60, 300, 900, 3600, 14_400, 43_200].map((delay) => delay * 1000)
+
+function smtpServer(text: string): Pick<MailConfig, 'host' | 'port' | 'security'> {
+  const { protocol, username, password, hostname, port, pathname, search, hash } = url(text)
+  if (protocol !== 'smtp:' && protocol !== 'smtps:') throw new BadValue('must be an smtp:// or smtps:// URL')
+  if (username || password || text.includes('@'))
+    throw new BadValue('must not contain a user or password; set BATON_SMTP_USER and BATON_SMTP_PASSWORD instead')
+  if (!hostname || !/^\/?$/.test(pathname) || search || hash)
+    throw new BadValue('must have a host and a port only, like smtp://mail.example.com:587')
+  const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+  if (protocol === 'smtps:') return { host, port: Number(port || 465), security: 'tls' }
+  // Names below `localhost` are resolved by DNS on some systems, so they are not trusted to be this machine.
+  const local = host === 'localhost' || (isAddress(host) && isLoopback(host))
+  return { host, port: Number(port || 587), security: local ? 'plain' : 'starttls' }
+}
+
+/** `Name <address>`, or an address alone. */
+function sender(text: string): MailConfig['from'] {
+  const [, name = '', bracketed, bare] = /^(?:"?([^"<>\p{Cc}]*?)"?\s*<([^<>\s]+)>|([^<>\s"]+))$/u.exec(text) ?? []
+  const address = bracketed ?? bare ?? ''
+  if (!/^[!-;=?A-~]{1,64}@[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(address) || address.length > 254)
+    throw new BadValue('must be of the form Name <address>')
+  return { name: name || 'Baton', address }
 }

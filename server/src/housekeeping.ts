@@ -9,6 +9,7 @@ import { sweepRateLimits } from './http/rate-limit.ts'
 import { sweepRateWindows } from './http/rate-window.ts'
 import { sweepLoginNetworks } from './login/known-networks.ts'
 import { sweepLogins } from './login/logins.ts'
+import { sweepMails } from './mail/queue.ts'
 import { sweepOAuth } from './oauth/sweep.ts'
 import { sweepRelayed } from './relay/relay.ts'
 import { sweepInvitations } from './workspaces/invitations.ts'
@@ -24,6 +25,7 @@ const chores: Record<string, (db: Db, now: Date) => Promise<unknown>> = {
   events: sweepEvents,
   deliveries: sweepDeliveries,
   oauth: sweepOAuth,
+  mails: sweepMails,
   'A2A messages': sweepMessages,
   listeners: sweepListeners,
   relayed: sweepRelayed,

@@ -9,6 +9,7 @@ export type IdPrefix =
   | 'iss' | 'chg' | 'prj' | 'cmt' | 'lbl' | 'mil' | 'cyc' | 'ini' | 'view'
   | 'evt' | 'whk' | 'rpl' | 'att' | 'app' | 'cli' | 'ins' | 'grt' | 'con'
   | 'sess' | 'act' | 'wrk' | 'tsk'
+  | 'mail'
 
 /** The UUID of an id: the 128 bits after its prefix. */
 export function uuidOf(id: string): string {

@@ -57,6 +57,7 @@ export function serviceRoutes(context: Context, metrics: Metrics, lifecycle: Lif
       needs_first_account: await needsFirstAccount(ctx),
       demo: await demoLogin(),
       has_model: ctx.config.model !== null,
+      mail: ctx.config.mail !== null,
     })),
   ]
 }

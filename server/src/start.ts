@@ -24,6 +24,8 @@ import { startHousekeeping } from './housekeeping.ts'
 import { Metrics } from './http/metrics.ts'
 import { checkSecretKey } from './key-check.ts'
 import type { Logger } from './log.ts'
+import { resealMails } from './mail/queue.ts'
+import { createMailWorker } from './mails.ts'
 import { GuardedClient } from './outbound/client.ts'
 import { Relay } from './relay/relay.ts'
 import { Wakeups } from './relay/wakeups.ts'
@@ -95,6 +97,7 @@ async function startOn(
     await checkSecretKey(db, keys)
     await resealSecrets(db, keys)
     await resealCredentials(db, keys)
+    await resealMails(db, keys)
 
     const clock = systemClock
     const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
@@ -102,6 +105,7 @@ async function startOn(
     const ctx: Context = { config, clock, keys, log, db, outbound, relay }
     const waker = new EndpointWaker(db, clock, log)
     const workWakeups = new Wakeups(db, log, 'work')
+    const mailWakeups = new Wakeups(db, log, 'mail')
     if (config.demo) await (await import('./demo/create.ts')).createDemo(ctx)
     else await disableDemo(ctx, print)
     const demo = await demoLoginOf(ctx)()
@@ -113,7 +117,14 @@ async function startOn(
     const stopWorking =
       config.role === 'api'
         ? async () => {}
-        : startWorking(ctx, waker, new AgentRunner(ctx, door, workWakeups), new A2aRunner(ctx, door), metrics)
+        : startWorking(
+            ctx,
+            waker,
+            new AgentRunner(ctx, door, workWakeups),
+            new A2aRunner(ctx, door),
+            mailWakeups,
+            metrics,
+          )
 
     return {
       config,
@@ -126,6 +137,7 @@ async function startOn(
         await waker.idle()
         await relay.stop()
         await workWakeups.stop()
+        await mailWakeups.stop()
         await outbound.close()
         await db.close()
       },
@@ -136,12 +148,16 @@ async function startOn(
   }
 }
 
-/** Starts everything but the API: deliveries, replays, agents, timers and housekeeping. Returns a function that stops it. */
+/**
+ * Starts everything but the API: deliveries, replays, agents, mail, timers and housekeeping. Returns a function that
+ * stops it.
+ */
 function startWorking(
   ctx: Context,
   waker: EndpointWaker,
   agents: AgentRunner,
   a2a: A2aRunner,
+  mailWakeups: Wakeups,
   metrics: Metrics,
 ): () => Promise<void> {
   const stopHousekeeping = startHousekeeping(ctx)
@@ -154,12 +170,14 @@ function startWorking(
     attempted: ({ outcome }: Attempted) => metrics.attempt(outcome.ok ? 'ok' : outcome.reason, outcome.durationMs),
   }
   const worker = new DeliveryWorker(ctx, waker, observer, a2a.sender)
+  const mails = createMailWorker(ctx, (outcome) => metrics.mail(outcome))
   worker.start()
   a2a.start()
   replays.start()
   agents.start()
+  mails.start(mailWakeups)
   return async () => {
-    await Promise.all([stopHousekeeping(), stopTimers(), worker.stop(), replays.stop(), agents.stop()])
+    await Promise.all([stopHousekeeping(), stopTimers(), worker.stop(), replays.stop(), agents.stop(), mails.stop()])
     await a2a.stop()
   }
 }

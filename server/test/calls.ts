@@ -20,6 +20,19 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   signIn: { email: 'somebody@example.com', password: 'a password' },
   signOut: null,
   changePassword: { current_password: 'correct horse', new_password: 'a new password' },
+  setPassword: { new_password: 'a new password' },
+  removePassword: null,
+  reauthenticate: { password: 'correct horse' },
+  requestPasswordReset: { email: 'somebody@example.com' },
+  confirmPasswordReset: { token: 'x', new_password: 'a new password' },
+  changeEmail: { email: 'somebody@example.com' },
+  requestVerification: null,
+  confirmEmail: { token: 'x' },
+  undoEmailChange: { token: 'x' },
+  endLogin: null,
+  endOtherLogins: null,
+  createCliLogin: { challenge: 'x'.repeat(43), name: 'baton', port: 4000 },
+  exchangeCliLogin: { code: 'x', verifier: 'x'.repeat(43) },
   endProgram: null,
   updateAccount: { display_name: 'Ada Lovelace', time_zone: 'Europe/Zurich' },
   createWorkspace: { name: 'Acme' },
@@ -225,6 +238,7 @@ export async function makeScene(app: TestApp) {
   const consent = new URL(asked.headers.get('location') ?? '')
   await programOf(app, owner, workspace.id)
   const { body: programs } = await owner.get('/auth/programs')
+  const { body: logins } = await owner.get('/auth/logins')
   const { body: personal } = await owner.post('/agents/personal', { name: 'Scribe', instructions: '' })
   const { body: inbox } = await owner.get('/inbox')
   const ids: Record<string, string> = {
@@ -246,6 +260,7 @@ export async function makeScene(app: TestApp) {
     session_id: session.id,
     request_id: consent.searchParams.get('request') ?? '',
     program_id: programs.data[0].id,
+    login_id: logins.data[0].id,
     replay_id: replay.id,
     delivery_id: deliveries.data[0].id,
     attempt_id: 'att_of_nobody',

@@ -23,6 +23,8 @@ import { newId } from '../src/ids.ts'
 import { createLog } from '../src/log.ts'
 import { hashPassword } from '../src/login/passwords.ts'
 import { createAccount } from '../src/login/sign-up.ts'
+import type { MailWorker } from '../src/mail/worker.ts'
+import { createMailWorker } from '../src/mails.ts'
 import { GuardedClient } from '../src/outbound/client.ts'
 import { Relay } from '../src/relay/relay.ts'
 import { Wakeups } from '../src/relay/wakeups.ts'
@@ -34,6 +36,7 @@ import { TestClock } from './clock.ts'
 import { Contract } from './contract.ts'
 import { openSameDatabase, openTestDatabase } from './database.ts'
 import { Receiver } from './receiver.ts'
+import { SmtpServer } from './smtp.ts'
 
 export { verifies, verifiesOnPostgres } from '../../conformance/requirements.ts'
 
@@ -68,6 +71,7 @@ export class TestApp {
   readonly #waker: EndpointWaker
   readonly #worker: DeliveryWorker
   readonly #wakeups: Wakeups
+  readonly #mails: MailWorker
   #dump: Sql | undefined
   #seen = { snapshot: '', stored: '' }
 
@@ -85,6 +89,7 @@ export class TestApp {
     this.#waker = new EndpointWaker(ctx.db, clock, ctx.log)
     this.a2a = new A2aRunner(ctx, door)
     this.#worker = new DeliveryWorker(ctx, this.#waker, {}, this.a2a.sender)
+    this.#mails = createMailWorker(ctx)
     this.clock = clock
     this.rootUrl = rootUrl
     this.anonymous = new Client(rootUrl, contract)
@@ -130,6 +135,11 @@ export class TestApp {
   /** Does all waiting work of the agents inside the service, with their own strategy or another. */
   work(strategy: AgentStrategy = chooseStrategy(this.ctx)) {
     return waitedFor(new AgentRunner(this.ctx, this.door, this.#wakeups, strategy).drain())
+  }
+
+  /** Sends every mail that is due by the test's clock. Needs `SmtpServer.env`. */
+  sendMails() {
+    return waitedFor(this.#mails.drain())
   }
 
   /** Stores the session transitions that are due, as a worker does every second. */
@@ -289,6 +299,7 @@ export const test = base.extend<{
   app: TestApp
   startApp: (env?: Record<string, string>, beside?: TestApp, webDir?: string) => Promise<TestApp>
   receiver: Receiver
+  smtp: SmtpServer
 }>({
   app: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
@@ -304,6 +315,12 @@ export const test = base.extend<{
     const receiver = await Receiver.start()
     await use(receiver)
     await receiver.stop()
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: as above
+  smtp: async ({}, use) => {
+    const server = await SmtpServer.start()
+    await use(server)
+    await server.stop()
   },
   // biome-ignore lint/correctness/noEmptyPattern: as above
   startApp: async ({}, use) => {

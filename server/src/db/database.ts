@@ -59,6 +59,8 @@ export interface Topics {
   relay: string
   /** An agent inside the service has new work. */
   work: string
+  /** A mail was queued. */
+  mail: string
 }
 
 const retriesOnConflict = 5

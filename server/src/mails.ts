@@ -1,0 +1,16 @@
+import type { Context } from './context.ts'
+import { setMailProblem } from './login/mail-problem.ts'
+import type { Composers } from './mail/compose.ts'
+import { testMails } from './mail/test-mail.ts'
+import { type MailObserver, MailWorker } from './mail/worker.ts'
+
+/** The texts of all mails, by kind. */
+const composers: Composers = { ...testMails }
+
+export const createMailWorker = (ctx: Context, attempted?: MailObserver['attempted'], ca?: string) =>
+  new MailWorker(
+    ctx,
+    composers,
+    { addressRefused: (...refused) => setMailProblem(ctx.db, ...refused), ...(attempted && { attempted }) },
+    ca,
+  )
