@@ -45,9 +45,7 @@ export const notifications = {
   }),
   unsubscribe: operation(routes.unsubscribe, {
     summary: 'Stop mailing the kinds of notification that the link in a mail names (RFC 8058)',
-    body: Type.Object({ 'List-Unsubscribe': Type.Optional(Type.String()) }, { additionalProperties: true }),
-    bodyOptional: true,
-    bodyFormat: 'form',
+    ignoresBody: true,
     returns: { 204: null },
   }),
 }

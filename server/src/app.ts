@@ -23,6 +23,7 @@ import { loginRoutes } from './login/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
 import { packageRoutes } from './packages.ts'
+import { personalTokenRoutes } from './personal-tokens/routes.ts'
 import { planningRoutes } from './planning/routes.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { type Lifecycle, serviceOperations, serviceRoutes } from './service.ts'
@@ -46,6 +47,7 @@ export async function createApp(
     ...docsRoutes,
     ...packageRoutes,
     ...loginRoutes,
+    ...personalTokenRoutes,
     ...workspaceRoutes,
     ...auditRoutes,
     ...inboxRoutes,

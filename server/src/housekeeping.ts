@@ -10,6 +10,7 @@ import { sweepRateWindows } from './http/rate-window.ts'
 import { sweepLoginNetworks } from './login/known-networks.ts'
 import { sweepLogins } from './login/logins.ts'
 import { sweepMails } from './mail/queue.ts'
+import { sweepPersonalTokens } from './login/personal-tokens.ts'
 import { sweepOAuth } from './oauth/sweep.ts'
 import { sweepRelayed } from './relay/relay.ts'
 import { sweepInvitations } from './workspaces/invitations.ts'
@@ -20,6 +21,7 @@ const chores: Record<string, (db: Db, now: Date) => Promise<unknown>> = {
   'rate limits': sweepRateLimits,
   'rate windows': sweepRateWindows,
   logins: sweepLogins,
+  'personal tokens': sweepPersonalTokens,
   'known networks': sweepLoginNetworks,
   invitations: sweepInvitations,
   events: sweepEvents,

@@ -218,9 +218,6 @@ export const people = {
     digest_hour: ['The hour of the daily mail, in the time zone of the person', 8],
     paused: ['true: nothing is mailed', false],
   },
-  unsubscribe: {
-    'List-Unsubscribe': ['Sent by mail programs', 'One-Click'],
-  },
   PersonalToken: {
     id: 'Id of the token, not its secret',
     name: ['What it is for', 'Release script'],

@@ -16,6 +16,10 @@ export const threadOfEntry = sql`coalesce(e.issue_id, e.project_id, e.endpoint_i
 /** The entry `e` belongs to the thread `t`. */
 const inThread = sql`e.workspace_id = t.workspace_id and e.user_id = t.user_id and ${threadOfEntry} = t.subject_id`
 
+/** The thread of the entry `e` is archived or snoozed. */
+export const isPutAway = (now: Date) => sql`exists (
+  select from inbox_threads t where ${inThread} and (t.archived_at is not null or t.snoozed_until > ${now}))`
+
 type Row = Omit<InboxThread, 'latest'> & { latestId: string; movedAt: string; place: string }
 
 /** A snooze ends at its time without a write: it was placed in the list at that time when it began. */
