@@ -28,7 +28,8 @@ export const errors = {
   },
   SESSION_ONLY_ROUTE: {
     status: 403,
-    message: "This route requires a person's login. No token can use it, neither of an app or program nor a personal one.",
+    message:
+      "This route requires a person's login. No token can use it, neither of an app or program nor a personal one.",
   },
   SSO_REQUIRED: { status: 403, message: 'This instance allows single sign-on only. Sign in with a provider.' },
   WORKSPACE_ACCESS_DENIED: { status: 403, message: 'You are not a member of the workspace in X-Workspace-ID.' },

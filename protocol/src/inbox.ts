@@ -80,10 +80,7 @@ export const inbox = {
   }),
   listInboxThreads: operation(routes.listInboxThreads, {
     summary: 'List the inbox of the caller with one thread for each subject, newest first',
-    query: Type.Object(
-      { ...paging, state: Type.Optional(ThreadState), unread: Type.Optional(Type.Boolean()) },
-      closed,
-    ),
+    query: Type.Object({ ...paging, state: Type.Optional(ThreadState), unread: Type.Optional(Type.Boolean()) }, closed),
     returns: { 200: list(InboxThread) },
   }),
   updateInboxThread: operation(routes.updateInboxThread, {

@@ -101,7 +101,14 @@ export {
 } from './deliveries.ts'
 export * from './errors.ts'
 export { type EventType, eventSchemas, receivableTypes } from './events.ts'
-export { type InboxEntry, type InboxKind, type InboxThread, type InboxThreadChange, inboxKinds, type ThreadState } from './inbox.ts'
+export {
+  type InboxEntry,
+  type InboxKind,
+  type InboxThread,
+  type InboxThreadChange,
+  inboxKinds,
+  type ThreadState,
+} from './inbox.ts'
 export type { Coverage, Installation } from './installations.ts'
 export {
   type Issue,
@@ -121,8 +128,8 @@ export { type AttemptAnswer, listenUrl, type RelayedAttempt } from './listening.
 export type { LiveChange } from './live.ts'
 export type { Account, AccountChange, NewPerson, Person } from './login.ts'
 export { builtInName, type NameKind, nameProblem, normalizeName } from './names.ts'
-export * from './nouns.ts'
 export type { NewNotificationSettings, NotificationSettings, NotificationWay } from './notifications.ts'
+export * from './nouns.ts'
 export type { AuthorizeQuery, Consent, ConsentRequest, InstallApproval, Program, TokenResponse } from './oauth.ts'
 export * from './operation.ts'
 export { type MemberToken, type NewPersonalToken, type PersonalToken, personalTokenPattern } from './personal-tokens.ts'

@@ -64,7 +64,10 @@ export const personalTokens = {
     summary: `Create a personal token, which acts as you in this workspace; at most ${accountLimits.personalTokensPerPerson}, each for 1 to ${accountLimits.personalTokenDays} days`,
     body: NewPersonalToken,
     returns: {
-      201: Type.Object({ personal_token: PersonalToken, token: Type.String({ pattern: personalTokenPattern }) }, closed),
+      201: Type.Object(
+        { personal_token: PersonalToken, token: Type.String({ pattern: personalTokenPattern }) },
+        closed,
+      ),
     },
     errors: ['TOKEN_LIMIT_REACHED'],
   }),

@@ -181,7 +181,16 @@ function startWorking(
   agents.start()
   mails.start(mailWakeups)
   return async () => {
-    await Promise.all([stopHousekeeping(), stopTimers(), stopNotifications(), stopReminders(), worker.stop(), replays.stop(), agents.stop(), mails.stop()])
+    await Promise.all([
+      stopHousekeeping(),
+      stopTimers(),
+      stopNotifications(),
+      stopReminders(),
+      worker.stop(),
+      replays.stop(),
+      agents.stop(),
+      mails.stop(),
+    ])
     await a2a.stop()
   }
 }

@@ -66,9 +66,7 @@ async function queueBatch(unit: UnitOfWork, keys: Keyring): Promise<number> {
     const dueAt = waitsUntil(plan, now) ?? (await queueOne(unit, keys, plan))
     const which = sql`workspace_id = ${plan.workspaceId} and user_id = ${plan.userId} and way = ${plan.way}`
     await tx.run(
-      dueAt
-        ? sql`update mail_due set due_at = ${dueAt} where ${which}`
-        : sql`delete from mail_due where ${which}`,
+      dueAt ? sql`update mail_due set due_at = ${dueAt} where ${which}` : sql`delete from mail_due where ${which}`,
     )
   }
   return plans.length

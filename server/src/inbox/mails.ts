@@ -28,7 +28,10 @@ interface Recipient {
 }
 
 /** Everything is read again at each attempt: access, entries that were read, and settings may have changed. */
-async function composeNotification({ db, config, clock, keys }: Context, mail: MailToCompose): Promise<Composed | null> {
+async function composeNotification(
+  { db, config, clock, keys }: Context,
+  mail: MailToCompose,
+): Promise<Composed | null> {
   const { userId, workspaceId } = mail
   const { way, entry_ids, more } = mail.data as unknown as NotificationData
   const recipient = userId && workspaceId ? await findRecipient(db, userId, workspaceId) : undefined

@@ -7,7 +7,14 @@ import { sha256 } from '../crypto.ts'
 import type { Queryable } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../http/errors.ts'
-import { type Counted, type RateLimit, rateLimitHeaders, rateLimitOf, type Taken, takeFromWindow } from '../http/rate-window.ts'
+import {
+  type Counted,
+  type RateLimit,
+  rateLimitHeaders,
+  rateLimitOf,
+  type Taken,
+  takeFromWindow,
+} from '../http/rate-window.ts'
 import type { ResolveCaller } from '../http/server.ts'
 import { newId } from '../ids.ts'
 import { lastUseGrainMs } from './tokens.ts'
