@@ -24,7 +24,7 @@ export const errors = {
   },
   REAUTH_REQUIRED: {
     status: 403,
-    message: 'Confirm your identity first: use one of the sign-in methods in details.methods, then repeat the request.',
+    message: 'Confirm your identity first, with one of the sign-in methods in details.methods.',
   },
   SESSION_ONLY_ROUTE: {
     status: 403,

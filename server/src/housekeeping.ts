@@ -7,7 +7,9 @@ import { sweepDeliveries } from './delivery/retention.ts'
 import { sweepEvents } from './events/retention.ts'
 import { sweepRateLimits } from './http/rate-limit.ts'
 import { sweepRateWindows } from './http/rate-window.ts'
+import { sweepCliCodes } from './login/cli-logins.ts'
 import { sweepLoginNetworks } from './login/known-networks.ts'
+import { sweepLinks } from './login/links.ts'
 import { sweepLogins } from './login/logins.ts'
 import { sweepPersonalTokens } from './login/personal-tokens.ts'
 import { sweepMails } from './mail/queue.ts'
@@ -23,6 +25,8 @@ const chores: Record<string, (db: Db, now: Date) => Promise<unknown>> = {
   logins: sweepLogins,
   'personal tokens': sweepPersonalTokens,
   'known networks': sweepLoginNetworks,
+  'account links': sweepLinks,
+  'CLI codes': sweepCliCodes,
   invitations: sweepInvitations,
   events: sweepEvents,
   deliveries: sweepDeliveries,

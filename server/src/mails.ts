@@ -1,13 +1,14 @@
 import type { Context } from './context.ts'
 import { notificationMails } from './inbox/mails.ts'
 import { setMailProblem } from './login/mail-problem.ts'
+import { loginMails } from './login/mails.ts'
 import type { Composers } from './mail/compose.ts'
 import { testMails } from './mail/test-mail.ts'
 import { type MailObserver, MailWorker } from './mail/worker.ts'
 import { tokenMails } from './personal-tokens/mails.ts'
 
 /** The texts of all mails, by kind. */
-const composers: Composers = { ...testMails, ...tokenMails, ...notificationMails }
+const composers: Composers = { ...testMails, ...loginMails, ...tokenMails, ...notificationMails }
 
 export const createMailWorker = (ctx: Context, attempted?: MailObserver['attempted'], ca?: string) =>
   new MailWorker(

@@ -25,6 +25,7 @@ import { Metrics } from './http/metrics.ts'
 import { startNotifications } from './inbox/due-mails.ts'
 import { checkSecretKey } from './key-check.ts'
 import type { Logger } from './log.ts'
+import { responsesSettled } from './login/after-response.ts'
 import { resealMails } from './mail/queue.ts'
 import { createMailWorker } from './mails.ts'
 import { GuardedClient } from './outbound/client.ts'
@@ -136,6 +137,7 @@ async function startOn(
         const cutOff = setTimeout(() => http.server.closeAllConnections(), config.stopDelayMs + drainMs).unref()
         await Promise.all([http.close(), stopWorking()])
         clearTimeout(cutOff)
+        await responsesSettled(ctx)
         await waker.idle()
         await relay.stop()
         await workWakeups.stop()

@@ -23,6 +23,7 @@ import { newId } from '../src/ids.ts'
 import { queueNotifications } from '../src/inbox/due-mails.ts'
 import { endSnoozes } from '../src/inbox/threads.ts'
 import { createLog } from '../src/log.ts'
+import { responsesSettled } from '../src/login/after-response.ts'
 import { hashPassword } from '../src/login/passwords.ts'
 import { createAccount } from '../src/login/sign-up.ts'
 import type { MailWorker } from '../src/mail/worker.ts'
@@ -118,6 +119,7 @@ export class TestApp {
     contract ??= new Contract(openApi(api, config) as never)
     return new TestApp(ctx, clock, rootUrl, contract, door, async () => {
       await http.close()
+      await responsesSettled(ctx)
       await relay.stop()
       await outbound.close()
       await db.close()
@@ -142,7 +144,7 @@ export class TestApp {
 
   /** Sends every mail that is due by the test's clock. Needs `SmtpServer.env`. */
   sendMails() {
-    return waitedFor(this.#mails.drain())
+    return waitedFor(responsesSettled(this.ctx).then(() => this.#mails.drain()))
   }
 
   /** Queues the notifications and reminders that are due, and sends all mails. */
@@ -243,9 +245,11 @@ export class TestApp {
   async unchanged<T>(work: () => Promise<T>): Promise<T> {
     // Endpoints are marked due after the commit of an earlier change, which is not part of `work`.
     await this.endpointsWoken()
+    await responsesSettled(this.ctx)
     const before = await this.everything()
     const result = await work()
     await this.endpointsWoken()
+    await responsesSettled(this.ctx)
     expect(await this.everything()).toBe(before)
     return result
   }

@@ -37,11 +37,30 @@ const signUp = createRoute({
   component: lazyRouteComponent(() => import('./login/sign-up-screen.tsx'), 'SignUpScreen'),
 })
 
+const forgotPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/forgot-password',
+  component: lazyRouteComponent(() => import('./login/forgot-password-screen.tsx'), 'ForgotPasswordScreen'),
+})
+const resetPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/reset-password',
+  component: lazyRouteComponent(() => import('./login/reset-password-screen.tsx'), 'ResetPasswordScreen'),
+})
+const undoEmail = createRoute({
+  getParentRoute: () => root,
+  path: '/undo-email',
+  component: lazyRouteComponent(() => import('./login/undo-email-screen.tsx'), 'UndoEmailScreen'),
+})
+
 /** To sign-in; to sign-up with an invitation, and where no account exists yet. */
 async function signInRedirect({ pathname, searchStr, hash, href }: ParsedLocation) {
-  // The fragment stays a fragment: it contains the secret of the invitation.
+  // The fragment stays a fragment: it contains the secret of the invitation or of the link.
   if (pathname === '/invitations/accept') {
     return redirect({ to: '/sign-up', search: { next: pathname + searchStr }, hash })
+  }
+  if (pathname === '/verify-email') {
+    return redirect({ to: '/sign-in', search: { next: pathname + searchStr }, hash })
   }
   const isFirst = await queries.ensureQueryData(instanceQuery).then(
     ({ needs_first_account }) => needs_first_account,
@@ -64,6 +83,29 @@ const acceptInvitation = createRoute({
   getParentRoute: () => person,
   path: '/invitations/accept',
   component: lazyRouteComponent(() => import('./workspaces/accept-invitation-screen.tsx'), 'AcceptInvitationScreen'),
+})
+const verifyEmail = createRoute({
+  getParentRoute: () => person,
+  path: '/verify-email',
+  component: lazyRouteComponent(() => import('./login/verify-email-screen.tsx'), 'VerifyEmailScreen'),
+})
+const cliLogin = createRoute({
+  getParentRoute: () => person,
+  path: '/cli-login',
+  validateSearch: ({ challenge, port, name }): { challenge?: string; port?: number; name?: string } => ({
+    ...(challenge !== undefined && { challenge: String(challenge) }),
+    ...(port !== undefined && { port: Number(port) }),
+    ...(name !== undefined && { name: String(name) }),
+  }),
+  component: lazyRouteComponent(() => import('./login/cli-login-screen.tsx'), 'CliLoginScreen'),
+})
+/** The address in mails, which does not depend on where the screen is. */
+const accountLink = createRoute({
+  getParentRoute: () => root,
+  path: '/account',
+  beforeLoad: ({ search }) => {
+    throw redirect({ to: '/settings/account', search })
+  },
 })
 const newWorkspace = createRoute({
   getParentRoute: () => person,
@@ -267,8 +309,14 @@ const apiReference = createRoute({
 const routeTree = root.addChildren([
   signIn,
   signUp,
+  forgotPassword,
+  resetPassword,
+  undoEmail,
+  accountLink,
   person.addChildren([
     acceptInvitation,
+    verifyEmail,
+    cliLogin,
     newWorkspace,
     consent,
     inside.addChildren([

@@ -13,6 +13,7 @@ import { isValid, recentMs } from './logins.ts'
 import { methodNames } from './methods.ts'
 import { isOwnOrigin, otherOrigin } from './origin.ts'
 import { personalTokenPrefix, resolvePersonalToken } from './personal-tokens.ts'
+import { needsSso } from './sso-only.ts'
 import { lastUseGrainMs, resolveToken, withValidToken } from './tokens.ts'
 
 /** Finds the caller: a person by login or personal token, or the holder of an OAuth token. */
@@ -76,6 +77,9 @@ async function resolveLogin(
   if (!found) throw new ApiError('UNAUTHORIZED')
 
   const { last_used_at, ...person } = found
+  if (person.signInMethods && needsSso(config, person.email)) {
+    person.signInMethods = person.signInMethods.filter((method) => method === 'sso')
+  }
   const renew = now.getTime() - Date.parse(last_used_at) >= lastUseGrainMs
   if (renew) {
     await db.run(sql`update logins set last_used_at = ${now} where token_hash = ${tokenHash} and last_used_at < ${now}`)

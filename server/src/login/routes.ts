@@ -4,11 +4,16 @@ import type { Context } from '../context.ts'
 import { none, sql } from '../db/sql.ts'
 import type { App, Person } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
-import { type Headers, Reply, route } from '../http/route.ts'
+import { type Headers, Reply, route, uncached } from '../http/route.ts'
+import { createCliLogin, exchangeCliCode } from './cli-logins.ts'
 import { loginCookie, noCookie } from './cookie.ts'
-import { type Device, endLogin } from './logins.ts'
+import { changeEmail, confirmEmail, requestVerification, undoEmailChange } from './email.ts'
+import { endOneLogin, listLogins } from './login-records.ts'
+import { type Device, endLogin, endOtherLogins } from './logins.ts'
 import { refuseOtherOrigin } from './origin.ts'
-import { changePassword, signIn } from './sign-in.ts'
+import { changePassword, reauthenticate, removePassword, setPassword } from './password-changes.ts'
+import { confirmReset, requestReset } from './reset.ts'
+import { signIn } from './sign-in.ts'
 import { person, signUp } from './sign-up.ts'
 
 export const loginRoutes = [
@@ -29,6 +34,28 @@ export const loginRoutes = [
   }),
 
   route(api.changePassword, ({ ctx, caller, address, body }) => changePassword(ctx, caller, address, body)),
+  route(api.setPassword, ({ ctx, caller, address, body }) => setPassword(ctx, caller, address, body.new_password)),
+  route(api.removePassword, ({ ctx, caller }) => removePassword(ctx, caller)),
+  route(api.reauthenticate, ({ ctx, caller, address, body }) => reauthenticate(ctx, caller, address, body.password)),
+
+  route(api.requestPasswordReset, ({ ctx, address, body }) => requestReset(ctx, address, body.email)),
+  route(api.confirmPasswordReset, ({ ctx, body }) => confirmReset(ctx, body.token, body.new_password)),
+
+  route(api.changeEmail, ({ ctx, caller, body }) => changeEmail(ctx, caller, body.email)),
+  route(api.requestVerification, ({ ctx, caller }) => requestVerification(ctx, caller)),
+  route(api.confirmEmail, ({ ctx, caller, body }) => confirmEmail(ctx, caller, body.token)),
+  route(api.undoEmailChange, ({ ctx, body }) => undoEmailChange(ctx, body.token)),
+
+  route(api.listLogins, ({ ctx, caller, query }) => listLogins(ctx, caller, query)),
+  route(api.endLogin, ({ ctx, caller, params }) => endOneLogin(ctx, caller, params.login_id)),
+  route(api.endOtherLogins, async ({ ctx, caller }) => {
+    await endOtherLogins(ctx.db, caller.id, caller.tokenHash)
+  }),
+
+  route(api.createCliLogin, async ({ ctx, caller, body }) => uncached(await createCliLogin(ctx, caller, body))),
+  route(api.exchangeCliLogin, async ({ ctx, address, headers, body }) =>
+    uncached(await exchangeCliCode(ctx, deviceOf(address, headers), body.code, body.verifier)),
+  ),
 
   route(api.getMe, ({ ctx, caller }) => (caller.kind === 'app' ? appIdentity(caller) : personIdentity(ctx, caller))),
 ]

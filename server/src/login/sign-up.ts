@@ -7,8 +7,10 @@ import { type Allowance, networkOf, takeOne } from '../http/rate-limit.ts'
 import { newId } from '../ids.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { rememberNetwork } from './known-networks.ts'
+import { isReserved } from './links.ts'
 import { type Device, startLogin } from './logins.ts'
 import { hashPassword } from './passwords.ts'
+import { queueVerification } from './verification.ts'
 
 /** An arbitrary number: only one process at a time decides who is first. */
 const firstAccountLock = 7_226_867
@@ -43,14 +45,17 @@ export async function createAccount(ctx: Context, { from = null, ...account }: N
   try {
     return await transact(ctx, null, async (unit) => {
       const id = await insertAccount(unit, account)
+      if (from && !account.verified) await queueVerification(unit, ctx.keys, id, lowerCase(email))
       const token = await startLogin(unit.tx, { userId: id, method: 'sign_up', from }, unit.now)
       return { user: person({ id, name: account.name, email: lowerCase(email) }), token: token as string }
     })
   } catch (error) {
-    if (isDuplicate(error, 'users_email')) throw invalid({ email: 'has an account already; sign in instead' })
+    if (isDuplicate(error, 'users_email')) throw addressTaken()
     throw error
   }
 }
+
+const addressTaken = () => invalid({ email: 'has an account already; sign in instead' })
 
 /** Returns the new user's id. Fails with a duplicate of `users_email` if the address has an account. */
 export async function insertAccount(
@@ -62,6 +67,8 @@ export async function insertAccount(
     await tx.rows(sql`select pg_advisory_xact_lock(${firstAccountLock}::bigint)`)
     await refuseUninvited(tx, email, now)
   }
+  // An account that had this address can still get it back, by undoing the change.
+  if (await isReserved(tx, email, null, now)) throw addressTaken()
   const id = newId('usr')
   await tx.run(sql`
     insert into users (id, user_kind, display_name, email, password_hash, email_verified_at, created_at)

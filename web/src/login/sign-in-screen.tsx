@@ -8,7 +8,7 @@ import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { isolated } from '../ui/isolated.ts'
 import { Notice } from '../ui/states.tsx'
-import { CenteredPage } from './centered-page.tsx'
+import { CenteredPage, inlineLink } from './centered-page.tsx'
 import { afterSignIn, invitationIn, useInvitation } from './invitation.ts'
 
 export function SignInScreen() {
@@ -80,6 +80,11 @@ export function SignInScreen() {
           />
         </Field>
         {form.problem && <Notice tone="bad">{form.problem}</Notice>}
+        <p className="text-right">
+          <Link to="/forgot-password" className={inlineLink}>
+            Forgot password?
+          </Link>
+        </p>
         <Button type="submit" look={demo ? 'plain' : 'primary'} className="w-full" busy={form.busy}>
           Sign in
         </Button>

@@ -1,0 +1,86 @@
+import { type ComponentType, useState } from 'react'
+import { createRoot } from 'react-dom/client'
+import { api } from '../data/api.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Field, Input } from '../ui/field.tsx'
+import { useForm } from '../ui/form.ts'
+import { sentence } from '../ui/sentence.ts'
+import { Notice } from '../ui/states.tsx'
+
+interface WayProps {
+  onConfirmed: () => void
+}
+
+/** How a user can confirm, by the names of the sign-in methods, in the order of the dialog. */
+const ways: Record<string, ComponentType<WayProps>> = { password: PasswordWay }
+
+let asked: Promise<boolean> | null = null
+
+/** Opens the dialog. Resolves to whether the user confirmed; requests at the same time share one dialog. */
+export function confirmIdentity(methods: readonly string[]): Promise<boolean> {
+  asked ??= show(methods).finally(() => {
+    asked = null
+  })
+  return asked
+}
+
+/** In a React root apart: a request of any screen can need it, also one outside of React. */
+function show(methods: readonly string[]): Promise<boolean> {
+  const container = document.body.appendChild(document.createElement('div'))
+  const root = createRoot(container)
+  return new Promise((resolve) => {
+    const close = (confirmed: boolean) => {
+      root.unmount()
+      container.remove()
+      resolve(confirmed)
+    }
+    root.render(<ConfirmIdentity methods={methods} onClose={close} />)
+  })
+}
+
+function ConfirmIdentity({ methods, onClose }: { methods: readonly string[]; onClose: (confirmed: boolean) => void }) {
+  const usable = Object.entries(ways).filter(([method]) => methods.includes(method))
+  return (
+    <Dialog
+      open
+      size="sm"
+      onClose={() => onClose(false)}
+      title="Confirm your identity"
+      description="You signed in some time ago, and this changes the security of your account."
+    >
+      <div className="space-y-4 pb-3">
+        {usable.map(([method, Way]) => (
+          <Way key={method} onConfirmed={() => onClose(true)} />
+        ))}
+        {usable.length === 0 && <Notice>Sign out, sign in again and repeat the change.</Notice>}
+      </div>
+    </Dialog>
+  )
+}
+
+function PasswordWay({ onConfirmed }: WayProps) {
+  const [password, setPassword] = useState('')
+  const form = useForm(async () => {
+    await api.reauthenticate({ password })
+    onConfirmed()
+  }, ['password'])
+  return (
+    <form onSubmit={form.submit} className="space-y-3">
+      <Field label="Your password" error={sentence(form.errors.password)}>
+        <Input
+          type="password"
+          autoComplete="current-password"
+          required
+          autoFocus
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+      </Field>
+      {form.problem && <Notice tone="bad">{form.problem}</Notice>}
+      <Button type="submit" look="primary" className="w-full" busy={form.busy}>
+        Confirm
+      </Button>
+    </form>
+  )
+}
