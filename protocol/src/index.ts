@@ -13,6 +13,7 @@ import { linear } from './linear.ts'
 import { listening } from './listening.ts'
 import { live } from './live.ts'
 import { login } from './login.ts'
+import { mail } from './mail.ts'
 import { mcp } from './mcp.ts'
 import { notifications } from './notifications.ts'
 import { oauth } from './oauth.ts'
@@ -127,6 +128,7 @@ export type { GraphqlAnswer, GraphqlError, LinearTokenResponse } from './linear.
 export { type AttemptAnswer, listenUrl, type RelayedAttempt } from './listening.ts'
 export type { LiveChange } from './live.ts'
 export type { Account, AccountChange, CliCode, LoginRecord, NewCliLogin, NewPerson, Person } from './login.ts'
+export type { MailStatus } from './mail.ts'
 export { builtInName, type NameKind, nameProblem, normalizeName } from './names.ts'
 export type { NewNotificationSettings, NotificationSettings, NotificationWay } from './notifications.ts'
 export * from './nouns.ts'
@@ -170,6 +172,7 @@ export const api = {
   ...docs,
   ...login,
   ...personalTokens,
+  ...mail,
   ...workspaces,
   ...teams,
   ...issues,

@@ -177,6 +177,10 @@ export const accountLimits = {
   resetsPerEmail: 3,
   resetsPerNetwork: 20,
   verificationsPerPerson: 5,
+  testMailsPerPerson: 5,
+  invitationMailsPerWorkspace: 50,
+  /** In any day. */
+  resendsPerInvitation: 3,
 } as const
 
 /** Limits of the inbox and of notifications by mail. */

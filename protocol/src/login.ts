@@ -34,7 +34,10 @@ const Login = Type.Object(
   { ...closed, title: 'Login' },
 )
 
-export const NewPerson = Type.Object({ email: Email, password: Password, name: PersonName }, closed)
+export const NewPerson = Type.Object(
+  { email: Email, password: Password, name: PersonName, invitation_token: Type.Optional(text(1, 200)) },
+  closed,
+)
 export type NewPerson = Static<typeof NewPerson>
 
 /** The settings of the caller. */

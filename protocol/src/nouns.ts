@@ -64,6 +64,13 @@ export const nouns: readonly Noun[] = [
     paths: ['/workspaces/me/invitations', '/invitations'],
   },
   {
+    name: 'mail',
+    title: 'Mail',
+    line: 'Whether the instance sends mail, and a test of it.',
+    schema: 'MailStatus',
+    paths: ['/mail'],
+  },
+  {
     name: 'teams',
     title: 'Teams',
     line: 'A team has members, issues with its own key, and guidance for the agents that work for it.',

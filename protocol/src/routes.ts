@@ -122,6 +122,10 @@ export const routes = {
   listTokensOfWorkspace: { method: 'GET', path: '/workspaces/me/personal-tokens', caller: 'manager' },
   deleteTokenOfWorkspace: { method: 'DELETE', path: '/workspaces/me/personal-tokens/:token_id', caller: 'manager' },
 
+  // Mail
+  getMailStatus: { method: 'GET', path: '/mail/status', caller: 'manager' },
+  sendTestMail: { method: 'POST', path: '/mail/test', caller: 'manager' },
+
   // Workspaces
   createWorkspace: { method: 'POST', path: '/workspaces', caller: 'person' },
   getWorkspace: { method: 'GET', path: '/workspaces/me', caller: 'member or app', scope: null },
@@ -134,6 +138,7 @@ export const routes = {
   listInvitations: { method: 'GET', path: '/workspaces/me/invitations', caller: 'manager' },
   createInvitation: { method: 'POST', path: '/workspaces/me/invitations', caller: 'manager' },
   deleteInvitation: { method: 'DELETE', path: '/workspaces/me/invitations/:invitation_id', caller: 'manager' },
+  sendInvitation: { method: 'POST', path: '/workspaces/me/invitations/:invitation_id/send', caller: 'manager' },
   previewInvitation: { method: 'POST', path: '/invitations/preview', caller: 'anyone' },
   acceptInvitation: { method: 'POST', path: '/invitations/accept', caller: 'person' },
 

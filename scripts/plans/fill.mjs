@@ -21,6 +21,7 @@ export async function fill(admin, { workspace, person, team, project, label, web
   await loadProjects(run, ours)
   await loadAroundIssues(run, ours)
   await loadPrograms(run, ours)
+  await loadMails(run, ours)
   await loadDeliveries(run, workspace.id, webhook.id)
   await loadSessions(run, workspace.id, person.id)
   await loadApp(run, workspace.id, app.id)
@@ -174,6 +175,25 @@ async function loadPrograms(run, { workspaceId, userId }) {
      from grants, generate_series(1, 5) n`,
   )
   await run(`insert into access_tokens select sha256(id::bytea), id, now() - interval '1 day' from grants`)
+}
+
+/** Mails of a month; a few wait or failed. Each invitation has one. */
+async function loadMails(run, { workspaceId, userId }) {
+  await run(
+    `insert into mails (id, kind, user_id, workspace_id, data, message_id, state, next_at, created_at, settled_at)
+     select ${id('mail', 'n')}, 'notification', ${id('usr', 'n % 5000 + 1')}, $1, '{}', '<' || n || '@example.com>',
+       case when n % 500 = 0 then 'pending' when n % 200 = 1 then 'failed' else 'sent' end,
+       now() - n * interval '1 minute', now() - n * interval '1 minute', now() - n * interval '1 minute'
+     from generate_series(1, 40000) n`,
+    [workspaceId],
+  )
+  await run(
+    `insert into invitations (id, workspace_id, email, role, token_hash, invited_by, team_ids, created_at, expires_at, mail_id)
+     select ${id('inv', 'n')}, $1, 'invited' || n || '@example.com', 'member', sha256(('invitation' || n)::bytea), $2, '{}',
+       now(), now() + interval '7 days', ${id('mail', 'n')}
+     from generate_series(1, 200) n`,
+    [workspaceId, userId],
+  )
 }
 
 /** Deliveries of our webhook and of others. */

@@ -42,6 +42,7 @@ export const listsOf = ({ person, team, project, label, webhook, app, issue, par
   `/teams/${team.id}/members`,
   '/workspaces/me/members',
   '/workspaces/me/invitations',
+  '/mail/status',
   '/teams/select',
   '/users/select',
   '/users/select?query=person',

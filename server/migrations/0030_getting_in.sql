@@ -151,7 +151,7 @@ create table mails (
 );
 create index mails_due on mails (next_at, id) where state = 'pending';
 create index mails_user on mails (user_id) where user_id is not null;
-create index mails_workspace on mails (workspace_id) where workspace_id is not null;
+create index mails_workspace on mails (workspace_id, created_at) where workspace_id is not null;
 create index mails_created on mails (created_at);
 create index mails_failed on mails (settled_at) where state = 'failed';
 

@@ -20,6 +20,7 @@ import { Live } from './live/live.ts'
 import { liveRoutes } from './live/routes.ts'
 import { resolveCaller } from './login/caller.ts'
 import { loginRoutes } from './login/routes.ts'
+import { mailRoutes } from './mail/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
 import { packageRoutes } from './packages.ts'
@@ -48,6 +49,7 @@ export async function createApp(
     ...packageRoutes,
     ...loginRoutes,
     ...personalTokenRoutes,
+    ...mailRoutes,
     ...workspaceRoutes,
     ...auditRoutes,
     ...inboxRoutes,

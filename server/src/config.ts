@@ -270,11 +270,7 @@ function mail(env: Env): Config['mail'] {
   }
   if (user && !password) throw new ConfigError('BATON_SMTP_PASSWORD is required with BATON_SMTP_USER')
   if (password && !user) throw new ConfigError('BATON_SMTP_USER is required with BATON_SMTP_PASSWORD')
-  if (!server) {
-    if (user) throw new ConfigError('BATON_SMTP_USER requires BATON_SMTP_URL')
-    if (from) throw new ConfigError('BATON_MAIL_FROM requires BATON_SMTP_URL')
-    return null
-  }
+  if (!server) return null
   if (!from) throw new ConfigError('BATON_MAIL_FROM is required with BATON_SMTP_URL, like Baton <baton@example.com>')
   return { ...server, login: user && password ? { user, password } : null, from, ...settings }
 }

@@ -42,6 +42,8 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   removeMember: null,
   createInvitation: { email: 'new@example.com', role: 'member' },
   deleteInvitation: null,
+  sendInvitation: null,
+  sendTestMail: null,
   previewInvitation: { token: 'x' },
   acceptInvitation: { token: 'a token' },
   createTeam: { name: 'Design', key: 'DES' },

@@ -1,4 +1,5 @@
 import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ParsedMail, simpleParser } from 'mailparser'
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server'
 import type { Certificate } from './certificates.ts'
@@ -99,6 +100,17 @@ export class SmtpServer {
     const mail = this.mails.findLast(({ to }) => to.includes(address))
     if (!mail) throw new Error(`no mail to ${address}; the server took ${this.mails.map((one) => one.to).join(', ')}`)
     return mail
+  }
+
+  /** Waits for a mail to an address, sent by a worker that runs by itself, and removes it. */
+  async arrived(address: string): Promise<TakenMail> {
+    for (let tries = 0; tries < 500; tries++) {
+      const index = this.mails.findIndex(({ to }) => to.includes(address))
+      const [mail] = index < 0 ? [] : this.mails.splice(index, 1)
+      if (mail) return mail
+      await sleep(20)
+    }
+    throw new Error(`no mail to ${address} arrived`)
   }
 
   async stop() {

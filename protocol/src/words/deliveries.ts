@@ -182,6 +182,7 @@ export const deliveries = {
     'demo.password': ['Password of the demo login', 'baton-demo'],
     needs_first_account: ['Whether the instance has no account yet', false],
     has_model: ['Whether a language model is configured; personal agents need one', false],
+    mail: ['Whether the instance sends mail', false],
     status: ['`ok`', 'ok'],
     openapi: ['Version of OpenAPI', '3.1.0'],
     q: ['Words to search for', 'webhook'],

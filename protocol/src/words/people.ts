@@ -23,6 +23,10 @@ export const people = {
     new_password: ['The new password', 'a longer horse battery'],
     user: 'The person who signed in',
     token: ['The token of the login', 'psn_5f1c2d3e4b6a79808f9e'],
+    invitation_token: [
+      'The token of an invitation. One that was mailed shows that the e-mail address is yours',
+      '5f1c2d3e4b6a79808f9e',
+    ],
   },
   Account: {
     display_name: ['The name that others see', 'Ada Lovelace'],
@@ -125,6 +129,16 @@ export const people = {
     expires_at: 'When it can no longer be accepted',
     invitation: 'The invitation',
     token: ['The secret of the invitation; shown once', '5f1c2d3e4b6a79808f9e'],
+    mail: ['What became of the mail to the person; `none` if the instance sends no mail', 'sent'],
+  },
+  MailStatus: {
+    state: [
+      '`off`: no mail server is configured; `paused`: it cannot be used at the moment, and the queue tries again by itself',
+      'ok',
+    ],
+    reason: ['Why it is paused; otherwise null', null],
+    queued: ['Mails that wait, counted up to 10,000', 0],
+    failed_24h: ['Mails that failed for good in the last 24 hours, counted up to 10,000', 0],
   },
   InvitationPreview: {
     workspace: 'The workspace that the person would join',

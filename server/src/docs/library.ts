@@ -44,7 +44,7 @@ const readers: { title: string; names: string[] }[] = [
     title: 'Agent developers',
     names: ['building-agents', 'agent-apps', 'agent-sessions', 'sdk', 'cli', 'a2a-agents', 'migrating-from-linear'],
   },
-  { title: 'Operators', names: ['running', 'postgres', 'growing'] },
+  { title: 'Operators', names: ['running', 'mail', 'postgres', 'growing'] },
 ]
 
 let library: Library | undefined

@@ -1,5 +1,6 @@
 import { limits, type NewPerson, type Person } from '@baton/protocol'
 import type { Context } from '../context.ts'
+import { sha256 } from '../crypto.ts'
 import { isDuplicate, type Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../http/errors.ts'
@@ -20,15 +21,27 @@ export const lowerCase = (email: string) => email.toLowerCase()
 const periodMs = limits.signInPeriodSeconds * 1000
 const perAddress: Allowance = { limit: limits.signUpsPerAddress, periodMs }
 
-export async function signUp(ctx: Context, from: Device, { email, password, name }: NewPerson) {
+export async function signUp(ctx: Context, from: Device, { email, password, name, invitation_token }: NewPerson) {
   const { config, clock, db } = ctx
   // Hashing is expensive, so it comes after the checks.
   if (config.signup === 'invite') await refuseUninvited(db, lowerCase(email), clock.now())
   if (!config.local) await takeOne(db, `sign-up address ${networkOf(from.address)}`, perAddress, clock.now())
-  const account = await createAccount(ctx, { email, name, passwordHash: await hashPassword(password), from })
+  const account = await createAccount(ctx, {
+    email,
+    name,
+    passwordHash: await hashPassword(password),
+    verified: invitation_token !== undefined && (await wasMailed(ctx, invitation_token, lowerCase(email))),
+    from,
+  })
   await rememberNetwork(ctx, account.user.id, from.address)
   return account
 }
+
+/** mail.invitation-own-token: only the token in the mail to that address, not the one that the manager saw. */
+const wasMailed = async ({ db, clock }: Context, token: string, email: string) =>
+  (await db.row(sql`
+    select 1 from invitations
+    where mail_token_hash = ${sha256(token)} and email = ${email} and expires_at > ${clock.now()}`)) !== undefined
 
 export interface NewAccount {
   email: string

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { plus } from '../clock.ts'
 import type { MailConfig } from '../config.ts'
 import type { Context } from '../context.ts'
-import { isDatabaseUnavailable } from '../db/database.ts'
+import { isDatabaseUnavailable, isTimedOut } from '../db/database.ts'
 import { type RateLimit, takeIfAllowed } from '../http/rate-window.ts'
 import type { Wakeups } from '../relay/wakeups.ts'
 import { WakeableSleep } from '../wakeable-sleep.ts'
@@ -16,6 +17,8 @@ import { type Message, sendMail } from './smtp.ts'
 const senders = 4
 /** Finds mails that became due, and those of workers that died. */
 const maxSleepMs = 5_000
+/** Between attempts to store what the server answered, while the database is unavailable. */
+const storeAgainMs = 500
 
 export interface MailObserver {
   /** The server has no mailbox for the user's address. */
@@ -138,7 +141,8 @@ export class MailWorker {
       await release(db, claimed, await pauseQueue(db, outcome.reason, now))
       return false
     }
-    await settle(db, claimed, afterAttempt(claimed.attempts, outcome, server.retryDelaysMs, now), now)
+    const next = afterAttempt(claimed.attempts, outcome, server.retryDelaysMs, now)
+    await this.#untilStored(() => settle(db, claimed, next, now))
     if (outcome.kind !== 'uncertain') await endTrouble(db, now)
     if (outcome.kind === 'refused') {
       log.warn({ mail_id: claimed.id, kind: claimed.kind, problem: outcome.problem }, 'the mail server refused a mail')
@@ -146,5 +150,17 @@ export class MailWorker {
         await this.#observer.addressRefused?.(claimed.userId, claimed.address, outcome.problem)
     }
     return true
+  }
+
+  /** A mail that the server took would be sent again if this were not stored. */
+  async #untilStored(store: () => Promise<unknown>) {
+    for (;;) {
+      try {
+        return await store()
+      } catch (error) {
+        if (this.#stopping || !(isDatabaseUnavailable(error) || isTimedOut(error))) throw error
+        await sleep(storeAgainMs)
+      }
+    }
   }
 }

@@ -31,7 +31,7 @@ export function SignUpScreen() {
   const [password, setPassword] = useState('')
   const form = useForm(async () => {
     try {
-      await api.signUp({ name, email, password })
+      await api.signUp({ name, email, password, ...(invitation?.token && { invitation_token: invitation.token }) })
     } catch (error) {
       if (invitation && isBatonError(error, 'FORBIDDEN')) throw new Error(invitationMismatch(invitation.email, email))
       throw error

@@ -13,6 +13,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { EditConflict, Notice } from '../ui/states.tsx'
 import { showToast } from '../ui/toast.tsx'
 import { GuidancePreview } from './guidance-preview.tsx'
+import { MailStatusSection } from './mail-status.tsx'
 import { ManagersOnly } from './managers-only.tsx'
 
 export function WorkspaceScreen() {
@@ -21,6 +22,7 @@ export function WorkspaceScreen() {
     <ManagersOnly title="Workspace">
       <Page title="Workspace" width="reading">
         <Loaded query={workspace}>{(workspace) => <WorkspaceForm workspace={workspace} />}</Loaded>
+        <MailStatusSection />
       </Page>
     </ManagersOnly>
   )
