@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { useMe } from '../data/me.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Choices } from '../ui/field.tsx'
@@ -10,7 +11,7 @@ import { PasswordSection } from './sections/password.tsx'
 import { ProgramsSection } from './sections/programs.tsx'
 
 /** Address, sign-in methods, then what is signed in: one file for each section. */
-export function AccountScreen() {
+export function AccountScreen({ children }: { children?: ReactNode }) {
   const { user } = useMe()
   const theme = useTheme()
   return (
@@ -40,6 +41,7 @@ export function AccountScreen() {
       <PasswordSection />
       <DevicesSection />
       <ProgramsSection />
+      {children}
     </Page>
   )
 }
