@@ -17,7 +17,7 @@ import { rereadTokens } from './tokens.ts'
 const scopes: Scope[] = ['read', 'write', 'issues:create', 'comments:create']
 const lifetimes = [7, 30, 90, 180, 365]
 const dayMs = 86_400_000
-/** Less than the clocks of browser and server may differ by would make 365 days too long. */
+/** The clock of the browser may be ahead of the server's, which allows at most 365 days. */
 const slackMs = 3_600_000
 
 /** Creates a token, then shows it once. */
@@ -40,7 +40,8 @@ export function NewTokenDialog({ onClose }: { onClose: () => void }) {
       <div className="space-y-3 pb-3">
         <Copyable text={token} label="token" autoFocus />
         <p className="text-ink-2">
-          Send it as <code className="font-mono text-xs">Authorization: Bearer …</code>. Whoever has it can act as you.
+          Send it as <code className="font-mono text-xs">Authorization: Bearer …</code>. Anyone with the token can act
+          as you.
         </p>
       </div>
     </Dialog>
