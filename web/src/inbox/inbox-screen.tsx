@@ -23,7 +23,7 @@ const InstallRequest = lazy(() =>
 )
 
 const states: { state: ThreadState; label: string }[] = [
-  { state: 'open', label: 'Inbox' },
+  { state: 'open', label: 'Open' },
   { state: 'snoozed', label: 'Snoozed' },
   { state: 'archived', label: 'Archived' },
 ]
