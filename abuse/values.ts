@@ -61,6 +61,7 @@ const kinds: Record<string, string> = {
   in_reply_to: 'act',
   request_id: 'con',
   program_id: 'grt',
+  login_id: 'lgn',
   delivery_id: 'dlv',
   attempt_id: 'att',
   invitation_id: 'inv',

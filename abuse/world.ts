@@ -145,6 +145,8 @@ export class World {
       const { body } = await this.anonymous.post('/auth/sign-in', { email: people.spare.email, password })
       this.spare.tokens.push(body.token)
     }
+    const { data: logins } = (await as(people.spare).get('/auth/logins')).body
+    for (const { id } of logins) this.knownIds.add('lgn', id)
   }
 
   async #programs({ id, people, as }: Home) {

@@ -26,6 +26,7 @@ export const listsOf = ({ person, team, project, label, webhook, app, issue, par
   '/views',
   '/agents/personal',
   '/auth/programs',
+  '/auth/logins',
   '/inbox',
   '/inbox?unread=true',
   '/inbox/threads',

@@ -295,7 +295,7 @@ function smtpServer(text: string): Pick<MailConfig, 'host' | 'port' | 'security'
 function sender(text: string): MailConfig['from'] {
   const [, name = '', bracketed, bare] = /^(?:"?([^"<>\p{Cc}]*?)"?\s*<([^<>\s]+)>|([^<>\s"]+))$/u.exec(text) ?? []
   const address = bracketed ?? bare ?? ''
-  if (!/^[!-;=?A-~]{1,64}@[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(address) || address.length > 254)
+  if (!/^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(address) || address.length > 254)
     throw new BadValue('must be of the form Name <address>')
   return { name: name || 'Baton', address }
 }

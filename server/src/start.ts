@@ -108,7 +108,6 @@ async function startOn(
     const ctx: Context = { config, clock, keys, log, db, outbound, relay }
     const waker = new EndpointWaker(db, clock, log)
     const workWakeups = new Wakeups(db, log, 'work')
-    const mailWakeups = new Wakeups(db, log, 'mail')
     if (config.demo) await (await import('./demo/create.ts')).createDemo(ctx)
     else await disableDemo(ctx, print)
     const demo = await demoLoginOf(ctx)()
@@ -125,7 +124,7 @@ async function startOn(
             waker,
             new AgentRunner(ctx, door, workWakeups),
             new A2aRunner(ctx, door),
-            mailWakeups,
+            workWakeups,
             metrics,
           )
 
@@ -141,7 +140,6 @@ async function startOn(
         await waker.idle()
         await relay.stop()
         await workWakeups.stop()
-        await mailWakeups.stop()
         await outbound.close()
         await db.close()
       },
@@ -161,7 +159,7 @@ function startWorking(
   waker: EndpointWaker,
   agents: AgentRunner,
   a2a: A2aRunner,
-  mailWakeups: Wakeups,
+  workWakeups: Wakeups,
   metrics: Metrics,
 ): () => Promise<void> {
   const stopHousekeeping = startHousekeeping(ctx)
@@ -181,7 +179,7 @@ function startWorking(
   a2a.start()
   replays.start()
   agents.start()
-  mails.start(mailWakeups)
+  mails.start(workWakeups)
   return async () => {
     await Promise.all([
       stopHousekeeping(),

@@ -103,9 +103,9 @@ export class SmtpServer {
   }
 
   /** Waits for a mail to an address, sent by a worker that runs by itself, and removes it. */
-  async arrived(address: string): Promise<TakenMail> {
+  async arrived(address: string, subject = /./): Promise<TakenMail> {
     for (let tries = 0; tries < 500; tries++) {
-      const index = this.mails.findIndex(({ to }) => to.includes(address))
+      const index = this.mails.findIndex(({ to, parsed }) => to.includes(address) && subject.test(parsed.subject ?? ''))
       const [mail] = index < 0 ? [] : this.mails.splice(index, 1)
       if (mail) return mail
       await sleep(20)

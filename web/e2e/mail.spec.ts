@@ -70,7 +70,7 @@ test(
       await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await expect(page.getByText(`A test mail is on its way to ${company.owner.email}.`)).toBeVisible()
-    expect((await smtp.arrived(company.owner.email)).parsed.subject).toBe('Test mail from Baton')
+    expect((await smtp.arrived(company.owner.email, /^Test mail/)).parsed.text).toContain('works')
     await checkAxe(page)
   },
 )

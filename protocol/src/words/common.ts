@@ -33,6 +33,7 @@ export const common: SectionWords = {
   milestone_id: ['The milestone', exampleId('mil')],
   noun: ['The name of the noun', 'issues'],
   page: ['The name of the page', 'api'],
+  login_id: ['Id of the login', exampleId('lgn')],
   program_id: ['The connected program', exampleId('grt')],
   project_id: ['The project', exampleId('prj')],
   request_id: ['The consent request, from the address of the consent page', exampleId('req')],

@@ -27,7 +27,7 @@ export async function createDemo(ctx: Context): Promise<boolean> {
   if (await ctx.db.row(sql`select 1 from users limit 1`)) return false
   if (!(await insertSetting(ctx.db, 'demo', 'started'))) return false
   const { past, reach } = pastClock(ctx.clock)
-  await fill({ ...ctx, config: { ...ctx.config, signup: 'open' }, clock: past }, reach)
+  await fill({ ...ctx, config: { ...ctx.config, signup: 'open', mail: null }, clock: past }, reach)
   await updateSetting(ctx.db, 'demo', 'done')
   return true
 }

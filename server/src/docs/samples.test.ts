@@ -13,6 +13,9 @@ import { type InstalledApp, type TestApp, type TestPerson, test } from '../../te
 import { installedLinearApp } from '../../test/linear.ts'
 import { Listener, listenable } from '../../test/listener.ts'
 import { askConsent, consent, redirectUri, token } from '../../test/oauth.ts'
+import { createLink } from '../login/links.ts'
+import { addIdentity } from '../login/methods.ts'
+import { transact } from '../unit-of-work.ts'
 import { curlSample, sampleSetup, sampleUrl, sdkSample } from './samples.ts'
 
 const run = promisify(execFile)
@@ -206,10 +209,54 @@ class Company {
         return { values: { pat: body.personal_token.id } }
       }
       case 'changePassword':
+      case 'reauthenticate':
         return { texts: { 'correct horse battery': owner.password } }
+      case 'setPassword':
+      case 'changeEmail':
+      case 'endOtherLogins':
+        return { caller: await this.#app.person(), texts: { 'ada@example.com': `${name}-${Date.now()}@example.com` } }
+      case 'removePassword': {
+        const caller = await this.#app.person()
+        await addIdentity(this.#app.ctx.db, this.#app.clock.now(), {
+          userId: caller.user.id,
+          providerId: 'company',
+          issuer: 'https://company.example.com',
+          subject: caller.user.id,
+          email: null,
+        })
+        return { caller }
+      }
+      case 'requestPasswordReset':
+      case 'requestVerification':
+        return { caller: await this.#app.person() }
+      case 'confirmPasswordReset':
+      case 'confirmEmail':
+      case 'undoEmailChange':
+        return this.#link(name)
+      case 'endLogin': {
+        const caller = await this.#app.person()
+        const credentials = { email: caller.user.email, password: caller.password }
+        await this.#app.anonymous.post('/auth/sign-in', credentials)
+        const { body } = await caller.get('/auth/logins')
+        return { caller, values: { lgn: body.data.find(({ current }: { current: boolean }) => !current).id } }
+      }
+      case 'exchangeCliLogin': {
+        const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
+        const { body } = await owner.post('/auth/cli-logins', { challenge, name: 'baton' })
+        return { texts: { '5f1c2d3e4b6a79808f9e': body.code } }
+      }
       default:
         return {}
     }
+  }
+
+  /** A person, and the token of a link that was mailed to them. */
+  async #link(name: 'confirmPasswordReset' | 'confirmEmail' | 'undoEmailChange') {
+    const caller = await this.#app.person()
+    const { id: userId, email } = caller.user
+    const kind = ({ confirmPasswordReset: 'reset', confirmEmail: 'verify', undoEmailChange: 'undo' } as const)[name]
+    const { token } = await transact(this.#app.ctx, null, (unit) => createLink(unit, { userId, kind, email }))
+    return { caller, texts: { '5f1c2d3e4b6a79808f9e': token } }
   }
 }
 
@@ -226,8 +273,8 @@ async function register(owner: TestPerson, name: string): Promise<Registered> {
 
 test.skipIf(!hasCurl)(
   'every curl sample succeeds',
-  async ({ startApp }) => {
-    const app = await startApp()
+  async ({ startApp, smtp }) => {
+    const app = await startApp(smtp.env)
     const company = await Company.of(app)
     const results: Record<string, string> = {}
     for (const [name, operation] of inOrder) {
@@ -244,8 +291,8 @@ test.skipIf(!hasCurl)(
   180_000,
 )
 
-test('every SDK sample succeeds', async ({ startApp }) => {
-  const app = await startApp()
+test('every SDK sample succeeds', async ({ startApp, smtp }) => {
+  const app = await startApp(smtp.env)
   const company = await Company.of(app)
   const results: Record<string, string> = {}
   const AsyncFunction = (async () => {}).constructor as FunctionConstructor

@@ -48,6 +48,10 @@ export async function takeIfAllowed({ db, clock }: Context, limit: RateLimit, ho
   return (await db.row<Taken>(sql`select * from ${call}`)) as Taken
 }
 
+/** Counts one use of `limit` by `holder`; throws 429 when it is exceeded. */
+export const takeOneCall = async (ctx: Context, limit: RateLimit, holder: string) =>
+  rateLimitHeaders(limit, await takeIfAllowed(ctx, limit, holder))
+
 /** At most `max` calls with this key in any hour; throws 429 above. Unlike `takeOne`, nothing is restored in between. */
 export async function takeOneInHour(db: Queryable, key: string, max: number, now: Date) {
   const { allowed, reset_ms } = await takeInHourIfAllowed(db, key, max, now)
@@ -61,10 +65,6 @@ export async function takeInHourIfAllowed(db: Queryable, key: string, max: numbe
   return (await db.row<Taken>(sql`
     select * from take_from_window(${hourPrefix + key}, ${max}, ${hourMs}::bigint, ${now.getTime()}::bigint)`)) as Taken
 }
-
-/** Counts one use of `limit` by `holder`; throws 429 when it is exceeded. */
-export const takeOneCall = async (ctx: Context, limit: RateLimit, holder: string) =>
-  rateLimitHeaders(limit, await takeIfAllowed(ctx, limit, holder))
 
 /** Counts a call that is not a separate HTTP request, such as a tool call. Returns the headers. */
 export async function takeCall(ctx: Context, caller: Caller, route: Route) {

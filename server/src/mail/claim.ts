@@ -69,6 +69,10 @@ export const cancel = (db: Db, claim: Claim, now: Date) =>
 export const release = (db: Db, claim: Claim, nextAt: Date) =>
   db.run(sql`update mails set claim_id = null, next_at = ${nextAt} where ${held(claim)}`)
 
+/** For the only process of an embedded database, which starts after the one that held the claims has ended. */
+export const releaseAll = (db: Db, now: Date) =>
+  db.run(sql`update mails set claim_id = null, next_at = ${now} where state = 'pending' and claim_id is not null`)
+
 /**
  * Pauses the queue for all workers, and returns until when. Attempts that fail together count as one pause. The mail
  * that failed is due again after the others, so that one mail which breaks connections cannot block them.

@@ -9,7 +9,7 @@ import type { UnitOfWork } from '../unit-of-work.ts'
 /** Mails are kept for this time, whatever became of them. */
 const keptMs = days(30)
 
-/** The id under which workers wait for `Wakeups` of the topic `mail`. */
+/** The id of the queue in `Wakeups` of the topic `work`. */
 export const mailWakeup = 'mail'
 
 export interface NewMail {
@@ -46,7 +46,7 @@ export async function queueMail(
       created_at)
     values (${id}, ${kind}, ${userId}, ${address}, ${workspaceId}, ${json(data)}, ${secret}, ${messageId}, 'pending',
       ${dueAt}, ${expiresAt}, ${now})`)
-  tx.afterCommit('mail', [mailWakeup])
+  tx.afterCommit('work', [mailWakeup])
   return id
 }
 

@@ -6,6 +6,7 @@ import type { Outcome } from './outcome.ts'
 /** Together shorter than a claim, so that no other worker takes a mail that is being sent. */
 const timeouts = { connectionTimeout: 15_000, greetingTimeout: 15_000, dnsTimeout: 10_000, socketTimeout: 60_000 }
 const sessionMs = 100_000
+const timedOut = { code: 'ETIMEDOUT' }
 
 export interface Message {
   from: string
@@ -34,12 +35,13 @@ export async function sendMail(server: MailConfig, ca: string | undefined, messa
     ...timeouts,
   })
   let dataBegun = false
+  let deadline: NodeJS.Timeout | undefined
   const failed = new Promise<never>((_, reject) => {
     connection.on('error', reject)
-    connection.once('end', () => reject(new Error('the connection ended')))
+    connection.once('end', () => reject(new Error('the connection was closed')))
+    deadline = setTimeout(() => reject(Object.assign(new Error('the session took too long'), timedOut)), sessionMs)
   })
   failed.catch(() => {})
-  const deadline = setTimeout(() => connection.close(), sessionMs)
   try {
     await step(failed, (done) => connection.connect(done))
     if (login) await step(failed, (done) => connection.login({ user: login.user, pass: login.password }, done))

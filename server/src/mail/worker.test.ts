@@ -4,7 +4,9 @@ import { onlyMail, queue, saying, storedMails } from '../../test/mail.ts'
 import { SmtpServer } from '../../test/smtp.ts'
 import { hours, minutes, plus } from '../clock.ts'
 import { sql } from '../db/sql.ts'
+import { Wakeups } from '../relay/wakeups.ts'
 import { transact } from '../unit-of-work.ts'
+import { claimMail } from './claim.ts'
 import { queueMail } from './queue.ts'
 import { MailWorker } from './worker.ts'
 
@@ -317,6 +319,33 @@ describe('trouble with the server pauses the queue for 1, 5, then 15 minutes and
     }
     expect(smtp.mails).toHaveLength(3)
   })
+})
+
+test('a running worker sends right after the commit, and first what a dead process held', async ({
+  startApp,
+  smtp,
+}) => {
+  const app = await startApp(smtp.env)
+  const { db, log } = app.ctx
+  const wakeups = new Wakeups(db, log, 'work')
+  const worker = new MailWorker(app.ctx, { test: saying({ subject: 'Hi', paragraphs: [] }) })
+  await queue(app, { address: 'held@example.com' })
+  // Other processes may still hold claims on PostgreSQL.
+  if (db.kind === 'embedded') await claimMail(db, app.clock.now())
+  worker.start(wakeups)
+  try {
+    await smtp.arrived('held@example.com')
+    const before = Date.now()
+    for (let number = 0; number < 5; number++) {
+      await queue(app, { address: `${number}@example.com` })
+      await smtp.arrived(`${number}@example.com`)
+    }
+    // Without the wake-up each would wait for the next poll, up to 5 seconds.
+    expect(Date.now() - before).toBeLessThan(10_000)
+  } finally {
+    await worker.stop()
+    await wakeups.stop()
+  }
 })
 
 test(

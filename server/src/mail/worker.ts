@@ -6,7 +6,7 @@ import { isDatabaseUnavailable, isTimedOut } from '../db/database.ts'
 import { type RateLimit, takeIfAllowed } from '../http/rate-window.ts'
 import type { Wakeups } from '../relay/wakeups.ts'
 import { WakeableSleep } from '../wakeable-sleep.ts'
-import { type ClaimedMail, cancel, claimMail, endTrouble, pauseQueue, release, settle } from './claim.ts'
+import { type ClaimedMail, cancel, claimMail, endTrouble, pauseQueue, release, releaseAll, settle } from './claim.ts'
 import type { Composed, Composers } from './compose.ts'
 import { messageOf } from './message.ts'
 import { afterAttempt, type Outcome } from './outcome.ts'
@@ -68,13 +68,19 @@ export class MailWorker {
   }
 
   async #run(server: MailConfig) {
+    const { db, clock } = this.#ctx
+    if (db.kind === 'embedded') await this.#guarded(() => releaseAll(db, clock.now()))
     while (!this.#stopping) {
       this.#sleep.clear()
-      await this.#drain(server).catch(({ message }: Error) => {
-        if (!this.#stopping) this.#ctx.log.warn({ message }, 'mail is delayed')
-      })
+      await this.#guarded(() => this.#drain(server))
       await this.#sleep.sleep(maxSleepMs)
     }
+  }
+
+  async #guarded(work: () => Promise<unknown>) {
+    await work().catch(({ message }: Error) => {
+      if (!this.#stopping) this.#ctx.log.warn({ message }, 'mail is delayed')
+    })
   }
 
   async #drain(server: MailConfig) {
