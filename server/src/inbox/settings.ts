@@ -49,7 +49,7 @@ export const setSettings = (ctx: Context, caller: Member, settings: NewNotificat
       values (${caller.workspaceId}, ${caller.id}, ${json(kinds)}, ${digest_hour}, ${paused})
       on conflict (workspace_id, user_id) do update
       set kinds = excluded.kinds, digest_hour = excluded.digest_hour, paused = excluded.paused`)
-    await reschedule(tx, caller, now)
+    await (paused ? dropPlans(tx, caller) : reschedule(tx, caller, now))
     return readSettings(tx, caller)
   })
 
@@ -61,6 +61,9 @@ export async function muteKinds(ctx: Context, { workspaceId, id }: Place, kinds:
     select workspace_id, user_id, ${muted} from memberships where workspace_id = ${workspaceId} and user_id = ${id}
     on conflict (workspace_id, user_id) do update set kinds = s.kinds || excluded.kinds`)
 }
+
+const dropPlans = (tx: Queryable, { workspaceId, id }: Place) =>
+  tx.run(sql`delete from mail_due where workspace_id = ${workspaceId} and user_id = ${id}`)
 
 /** Entries that wait for a mail may now belong to the other one. The worker drops a mail without entries. */
 const reschedule = (tx: Queryable, { workspaceId, id }: Place, now: Date) =>
