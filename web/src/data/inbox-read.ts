@@ -1,16 +1,16 @@
-import type { InboxThread, InboxThreadChange, ThreadState } from '@baton/protocol'
+import type { InboxThread, ThreadState } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { type RefObject, useEffect, useRef } from 'react'
-import { showError, showToast } from '../ui/toast.tsx'
+import { showError } from '../ui/toast.tsx'
 import { api, queries } from './api.ts'
 import { inboxQuery, threadsQuery } from './inbox.ts'
 import { issueCodeOf } from './issue-code.ts'
 
 /** Null: the thread leaves the list. */
-type Shown = (thread: InboxThread) => InboxThread | null
+export type Shown = (thread: InboxThread) => InboxThread | null
 
 /** Optimistic: shown at once, and reverted if the server refuses. */
-async function change(state: ThreadState, shown: Shown, save: () => Promise<unknown>, onError = showError) {
+export async function change(state: ThreadState, shown: Shown, save: () => Promise<unknown>, onError = showError) {
   const { queryKey } = threadsQuery(state)
   await queries.cancelQueries({ queryKey })
   const before = queries.getQueryData(queryKey)
@@ -25,7 +25,7 @@ async function change(state: ThreadState, shown: Shown, save: () => Promise<unkn
   }
 }
 
-const marked = (thread: InboxThread, read: boolean): InboxThread => {
+export const marked = (thread: InboxThread, read: boolean): InboxThread => {
   const read_at = read ? new Date().toISOString() : null
   return { ...thread, unread_count: read ? 0 : 1, latest: { ...thread.latest, read_at } }
 }
@@ -37,31 +37,6 @@ export const markRead = (threads: readonly InboxThread[], read: boolean, state: 
     (thread) => (ids.has(thread.subject_id) ? marked(thread, read) : thread),
     () => Promise.all([...ids].map((subject_id) => api.updateInboxThread({ subject_id, read }))),
   )
-}
-
-/** Takes a thread out of its list: archived, snoozed, or back among the open ones. */
-export async function moveThread(thread: InboxThread, state: ThreadState, to: InboxThreadChange, text: string) {
-  const { subject_id, unread_count, snoozed_until, archived_at } = thread
-  const save = (body: InboxThreadChange) => api.updateInboxThread({ subject_id, ...body })
-  const isThis = (other: InboxThread) => other.subject_id === subject_id
-  if (
-    !(await change(
-      state,
-      (other) => (isThis(other) ? null : other),
-      () => save(to),
-    ))
-  )
-    return
-  void queries.invalidateQueries({ queryKey: ['inbox'] })
-  const back = archived_at
-    ? { archived: true }
-    : { archived: false, snoozed_until, ...(unread_count > 0 && { read: false }) }
-  showToast(text, {
-    undo: () =>
-      void save(back)
-        .catch(showError)
-        .then(() => queries.invalidateQueries({ queryKey: ['inbox'] })),
-  })
 }
 
 /** Marks an issue's notifications as read when the issue is opened, once the inbox is loaded. */
@@ -110,27 +85,4 @@ export function useMarkWatched(sessionId: string, ref: RefObject<HTMLElement | n
     const timer = setTimeout(() => void change('open', shown, save, refreshInbox), settledAfterMs)
     return () => clearTimeout(timer)
   }, [entryId])
-}
-
-export async function markAllRead(threads: InboxThread[]) {
-  const unread = threads.filter(({ unread_count }) => unread_count > 0)
-  if (unread.length === 0) return
-  if (
-    !(await change(
-      'open',
-      (thread) => marked(thread, true),
-      () => api.readInbox(),
-    ))
-  )
-    return
-  showToast(unread.length === 1 ? 'Marked 1 as read' : `Marked ${unread.length} as read`, {
-    undo: () => void markRead(unread, false),
-  })
-}
-
-export async function archiveRead() {
-  const isRead: Shown = (thread) => (thread.unread_count > 0 ? thread : null)
-  if (!(await change('open', isRead, () => api.archiveReadThreads()))) return
-  refreshInbox()
-  showToast('Archived everything that is read')
 }
