@@ -74,16 +74,11 @@ export class SmtpServer {
 
   static async start(options: SmtpOptions = {}): Promise<SmtpServer> {
     const server = new SmtpServer(options)
-    await server.listen(options.port ?? 0)
-    return server
-  }
-
-  /** Also after `stop`, on the same port: as a server that was down. */
-  listen(port: number) {
-    return new Promise<void>((resolve, reject) => {
-      this.#server.server.once('error', reject)
-      this.#server.listen(port, '127.0.0.1', () => resolve())
+    await new Promise<void>((resolve, reject) => {
+      server.#server.server.once('error', reject)
+      server.#server.listen(options.port ?? 0, '127.0.0.1', () => resolve())
     })
+    return server
   }
 
   get port() {
@@ -140,6 +135,7 @@ export class SmtpServer {
 }
 
 interface SmtpOptions extends Partial<Pick<SMTPServerOptions, 'hideSTARTTLS'>> {
+  /** Default: a free one. */
   port?: number
   /** Offers STARTTLS, or with `secure` TLS from the first byte. */
   certificate?: Certificate

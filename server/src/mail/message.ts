@@ -54,7 +54,8 @@ const lines = (text: string) =>
     .join('\n')
 
 const cleaned = ({ subject, paragraphs, action, items = [], footer = [], unsubscribe }: Composed) => ({
-  subject: oneLine(subject),
+  // Mail programs would decode a title that looks like an encoded word.
+  subject: oneLine(subject).replaceAll('=?', '= ?'),
   paragraphs: paragraphs.map(lines),
   action: action && { label: oneLine(action.label), url: action.url },
   items: items.map(({ title, text, url }) => ({ title: oneLine(title), text: text && lines(text), url })),

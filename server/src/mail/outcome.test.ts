@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { verifies } from '../../conformance/requirements.ts'
+import { verifies } from '../../../conformance/requirements.ts'
 import { afterAttempt, pauseMs } from './outcome.ts'
 
 const now = new Date('2026-03-02T09:00:00Z')
