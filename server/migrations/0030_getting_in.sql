@@ -15,6 +15,7 @@ alter table logins add column network text;
 alter table logins add column proved_at timestamptz(3); -- when a sign-in method was last used in this login
 alter table logins add column expires_at timestamptz(3); -- of SSO logins; the others expire when unused
 create index logins_newest on logins (user_id, created_at desc);
+create index logins_expiry on logins (expires_at) where expires_at is not null;
 create index logins_identity on logins (identity_id) where identity_id is not null;
 
 create table sso_identities (

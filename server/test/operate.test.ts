@@ -8,12 +8,22 @@ import { verifies } from '../../conformance/requirements.ts'
 import { filledDataDir } from './empty-databases.ts'
 import { newDataDir, ServiceProcess } from './service-process.ts'
 
-const script = fileURLToPath(new URL('../../scripts/operate.mjs', import.meta.url))
+// npm test bundles the server, as npm start does. A test that is run alone uses what the compiler wrote.
+const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const command = process.env.BATON_TEST_BUNDLE
+  ? [file('../../scripts/operate.mjs')]
+  : [
+      '--input-type=module',
+      '-e',
+      `import { operate } from '${file('../dist/operate.js')}'
+       process.exitCode = operate(process.argv.slice(1), process.env)`,
+      '--',
+    ]
 const run = promisify(execFile)
 const operate = async (args: string[], env: Record<string, string>) => {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(BATON_|DATABASE_URL$)/.test(name))
   const options = { env: { ...Object.fromEntries(inherited), ...env } }
-  return run(process.execPath, [script, ...args], options).catch(
+  return run(process.execPath, [...command, ...args], options).catch(
     (error: { code: number; stdout: string; stderr: string }) => error,
   )
 }

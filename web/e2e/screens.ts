@@ -19,6 +19,11 @@ const newcomer = (demo: Demo) => demo.newcomer
 export const screens: Screen[] = [
   { name: 'sign-in', path: '/sign-in', as: null },
   { name: 'sign-up', path: '/sign-up', as: null },
+  { name: 'forgot-password', path: '/forgot-password', as: null },
+  { name: 'reset-password', path: '/reset-password#token=x', as: null },
+  { name: 'undo-email', path: '/undo-email#token=x', as: null },
+  { name: 'verify-email', path: '/verify-email#token=x' },
+  { name: 'cli-login', path: `/cli-login?challenge=${'x'.repeat(43)}&port=4000&name=baton+on+laptop` },
   { name: 'invitation', path: ({ invitationToken }) => `/invitations/accept?token=${invitationToken}`, as: newcomer },
   { name: 'new-workspace', path: '/workspaces/new', as: newcomer },
   { name: 'issues', path: '/issues' },

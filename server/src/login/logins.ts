@@ -81,5 +81,7 @@ export const endOtherLogins = (db: Queryable, userId: string, keep: Buffer) =>
 
 export const endLoginsOf = (db: Queryable, userId: string) => db.run(sql`delete from logins where user_id = ${userId}`)
 
-export const sweepLogins = (db: Queryable, now: Date) =>
-  db.run(sql`delete from logins where last_used_at < ${plus(now, -loginLifetimeMs)} or expires_at <= ${now}`)
+export async function sweepLogins(db: Queryable, now: Date) {
+  await db.run(sql`delete from logins where last_used_at < ${plus(now, -loginLifetimeMs)}`)
+  await db.run(sql`delete from logins where expires_at <= ${now}`)
+}
