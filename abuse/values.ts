@@ -51,6 +51,8 @@ const kinds: Record<string, string> = {
   parent_comment_id: 'cmt',
   view_id: 'view',
   entry_id: 'inb',
+  subject_id: 'iss',
+  token_id: 'pat',
   webhook_id: 'whk',
   app_id: 'app',
   installation_id: 'ins',

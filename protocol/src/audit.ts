@@ -36,6 +36,8 @@ export const auditActions = [
   'installation.approved',
   'installation.coverage_changed',
   'installation.uninstalled',
+  'token.created',
+  'token.revoked',
   'personal_agent.created',
   'personal_agent.updated',
   'personal_agent.deleted',

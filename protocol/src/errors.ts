@@ -12,7 +12,7 @@ export const errors = {
   INVALID_CREDENTIALS: { status: 401, message: 'The e-mail address or the password is wrong.' },
 
   INSUFFICIENT_SCOPE: { status: 403, message: 'The token lacks the scope in details.required.' },
-  TEAM_ACCESS_DENIED: { status: 403, message: 'The app is not installed for the team of this item.' },
+  TEAM_ACCESS_DENIED: { status: 403, message: 'The app or token has no access to the team of this item.' },
   APP_STATUS_FORBIDDEN: {
     status: 403,
     message: 'Apps cannot set this status. See details.allowed for those they can set.',
@@ -28,7 +28,8 @@ export const errors = {
   },
   SESSION_ONLY_ROUTE: {
     status: 403,
-    message: "This route requires a person's login. OAuth and app tokens cannot use it.",
+    message:
+      "This route requires a person's login. No token can use it, neither of an app or program nor a personal one.",
   },
   SSO_REQUIRED: { status: 403, message: 'This instance allows single sign-on only. Sign in with a provider.' },
   WORKSPACE_ACCESS_DENIED: { status: 403, message: 'You are not a member of the workspace in X-Workspace-ID.' },

@@ -15,9 +15,11 @@ import { live } from './live.ts'
 import { login } from './login.ts'
 import { mail } from './mail.ts'
 import { mcp } from './mcp.ts'
+import { notifications } from './notifications.ts'
 import { oauth } from './oauth.ts'
 import type { Operation } from './operation.ts'
 import { passkeys } from './passkeys.ts'
+import { personalTokens } from './personal-tokens.ts'
 import { planning } from './planning.ts'
 import { projects } from './projects.ts'
 import { replays } from './replays.ts'
@@ -102,7 +104,14 @@ export {
 } from './deliveries.ts'
 export * from './errors.ts'
 export { type EventType, eventSchemas, receivableTypes } from './events.ts'
-export type { InboxEntry, InboxKind } from './inbox.ts'
+export {
+  type InboxEntry,
+  type InboxKind,
+  type InboxThread,
+  type InboxThreadChange,
+  inboxKinds,
+  type ThreadState,
+} from './inbox.ts'
 export type { Coverage, Installation } from './installations.ts'
 export {
   type Issue,
@@ -123,10 +132,12 @@ export type { LiveChange } from './live.ts'
 export type { Account, AccountChange, CliCode, LoginRecord, NewCliLogin, NewPerson, Person } from './login.ts'
 export type { MailStatus } from './mail.ts'
 export { builtInName, type NameKind, nameProblem, normalizeName } from './names.ts'
+export type { NewNotificationSettings, NotificationSettings, NotificationWay } from './notifications.ts'
 export * from './nouns.ts'
 export type { AuthorizeQuery, Consent, ConsentRequest, InstallApproval, Program, TokenResponse } from './oauth.ts'
 export * from './operation.ts'
 export type { NewPasskey, Passkey, UsedCredential } from './passkeys.ts'
+export { type MemberToken, type NewPersonalToken, type PersonalToken, personalTokenPattern } from './personal-tokens.ts'
 export type * from './planning.ts'
 export {
   type NewProject,
@@ -166,6 +177,7 @@ export const api = {
   ...login,
   ...sso,
   ...passkeys,
+  ...personalTokens,
   ...mail,
   ...workspaces,
   ...teams,
@@ -189,6 +201,7 @@ export const api = {
   ...mcp,
   ...linear,
   ...inbox,
+  ...notifications,
   ...live,
   ...audit,
 } satisfies { [Name in RouteName]: Operation }

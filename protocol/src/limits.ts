@@ -158,7 +158,12 @@ export const accountLimits = {
   /** How long a login is recent after a sign-in method was used in it. */
   recentLoginMinutes: 15,
   passkeysPerPerson: 20,
+  /** In one workspace; expired tokens do not count. */
   personalTokensPerPerson: 50,
+  personalTokenDays: 365,
+  personalTokenDefaultDays: 90,
+  /** The owner is told this many days before a personal token expires. */
+  personalTokenReminderDays: 7,
   resetLinkMinutes: 60,
   verificationHours: 24,
   undoDays: 7,
@@ -182,4 +187,14 @@ export const accountLimits = {
   invitationMailsPerWorkspace: 50,
   /** In any day. */
   resendsPerInvitation: 3,
+} as const
+
+/** Limits of the inbox and of notifications by mail. */
+export const inboxLimits = {
+  snoozeDays: 90,
+  /** From the first unread entry to its mail, which contains all entries since. */
+  mailedAfterMinutes: 2,
+  /** A user is active for this long after `PUT /presence`. */
+  activeMinutes: 5,
+  notificationsPerHour: 12,
 } as const

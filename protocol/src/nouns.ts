@@ -50,6 +50,13 @@ export const nouns: readonly Noun[] = [
     paths: ['/auth/programs'],
   },
   {
+    name: 'personal-tokens',
+    title: 'Personal tokens',
+    line: 'A personal token lets a script act as a person in one workspace, with chosen scopes and teams.',
+    schema: 'PersonalToken',
+    paths: ['/personal-tokens', '/workspaces/me/personal-tokens'],
+  },
+  {
     name: 'workspaces',
     title: 'Workspaces',
     line: 'A workspace contains teams, issues, projects and agents, and is separate from all others.',
@@ -141,6 +148,20 @@ export const nouns: readonly Noun[] = [
     line: 'What a person should look at: mentions, assignments, and agents that need an answer or have finished.',
     schema: 'InboxEntry',
     paths: ['/inbox'],
+  },
+  {
+    name: 'inbox-threads',
+    title: 'Inbox threads',
+    line: 'A thread groups the inbox entries of a person about one issue, project, webhook or app.',
+    schema: 'InboxThread',
+    paths: ['/inbox/threads'],
+  },
+  {
+    name: 'notifications',
+    title: 'Notifications',
+    line: 'Which inbox entries are mailed to a person, and when.',
+    schema: 'NotificationSettings',
+    paths: ['/notification-settings', '/presence', '/mail/unsubscribe'],
   },
   {
     name: 'agent-sessions',

@@ -11,6 +11,8 @@ export interface Shape {
   bodyOptional?: boolean
   /** JSON, or form fields as in OAuth. */
   bodyFormat?: 'json' | 'form'
+  /** Mail programs send a form in either encoding, which says nothing (RFC 8058). */
+  ignoresBody?: boolean
   /**
    * `{code, message, details}`, RFC 6749's `{error, error_description}`, JSON-RPC errors for invalid messages, or
    * GraphQL's `{errors}`.

@@ -2,7 +2,8 @@
  * All routes of the API and who may call them. This file imports nothing, so that browsers can use it without the
  * schemas; input and output are defined in the file of each resource.
  */
-export type Scope = 'read' | 'write' | 'issues:create' | 'comments:create'
+export const personScopes = ['read', 'write', 'issues:create', 'comments:create'] as const
+export type Scope = (typeof personScopes)[number]
 
 /** The scopes that an agent app can request (manifest.scopes-all-six-accepted). */
 export const appScopes = [
@@ -128,6 +129,13 @@ export const routes = {
   // Programs connected by a user
   listPrograms: { method: 'GET', path: '/auth/programs', caller: 'person' },
   endProgram: { method: 'DELETE', path: '/auth/programs/:program_id', caller: 'person' },
+
+  // Personal tokens
+  listPersonalTokens: { method: 'GET', path: '/personal-tokens', caller: 'member' },
+  createPersonalToken: { method: 'POST', path: '/personal-tokens', caller: 'member', recent: true },
+  deletePersonalToken: { method: 'DELETE', path: '/personal-tokens/:token_id', caller: 'member' },
+  listTokensOfWorkspace: { method: 'GET', path: '/workspaces/me/personal-tokens', caller: 'manager' },
+  deleteTokenOfWorkspace: { method: 'DELETE', path: '/workspaces/me/personal-tokens/:token_id', caller: 'manager' },
 
   // Mail
   getMailStatus: { method: 'GET', path: '/mail/status', caller: 'manager' },
@@ -397,6 +405,15 @@ export const routes = {
   listInbox: { method: 'GET', path: '/inbox', caller: 'member' },
   updateInboxEntry: { method: 'PATCH', path: '/inbox/:entry_id', caller: 'member' },
   readInbox: { method: 'POST', path: '/inbox/read', caller: 'member' },
+  listInboxThreads: { method: 'GET', path: '/inbox/threads', caller: 'member' },
+  updateInboxThread: { method: 'PATCH', path: '/inbox/threads/:subject_id', caller: 'member' },
+  archiveReadThreads: { method: 'POST', path: '/inbox/threads/archive-read', caller: 'member' },
+
+  // Notifications by mail
+  getNotificationSettings: { method: 'GET', path: '/notification-settings', caller: 'member' },
+  setNotificationSettings: { method: 'PUT', path: '/notification-settings', caller: 'member' },
+  setPresence: { method: 'PUT', path: '/presence', caller: 'member' },
+  unsubscribe: { method: 'POST', path: '/mail/unsubscribe/:token', at: 'root', caller: 'anyone' },
 
   // Live updates
   watchWorkspace: { method: 'GET', path: '/live', caller: 'member', stream: true },

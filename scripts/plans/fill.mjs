@@ -144,6 +144,16 @@ async function loadAroundIssues(run, { workspaceId, userId }) {
     [userId],
   )
   await run(
+    `update inbox_threads set archived_at = case when right(issue_id, 1) < '5' then now() end,
+       snoozed_until = case when right(issue_id, 2) = '99' then now() + interval '1 day' end`,
+  )
+  await run(
+    `insert into personal_tokens (id, workspace_id, user_id, name, token_hash, scopes, expires_at, created_at)
+     select ${id('pat', 'row_number() over ()')}, m.workspace_id, m.user_id, 'Script',
+       sha256(convert_to(m.workspace_id || m.user_id || n, 'UTF8')), '{read}', now() + interval '90 days', now()
+     from memberships m cross join generate_series(1, 5) n`,
+  )
+  await run(
     `insert into views select ${id('view', 'n')}, workspace_id, user_id, 'View', n % 500 = 0, 'status=todo', now(), now()
      from (select *, row_number() over () as n from memberships, generate_series(1, 10)) m`,
   )

@@ -191,25 +191,70 @@ create table mail_due (
   workspace_id text not null,
   user_id      text not null,
   way          text not null, -- immediately, daily
+  since        timestamptz(3) not null, -- earlier entries are not part of it
   due_at       timestamptz(3) not null,
   primary key (workspace_id, user_id, way),
   foreign key (workspace_id, user_id) references memberships (workspace_id, user_id) on delete cascade
 );
 create index mail_due_next on mail_due (due_at);
-create index mail_due_user on mail_due (user_id);
 
 alter table inbox_entries add column mailed_at timestamptz(3); -- taken into a mail
 
--- What a user did with the entries of one subject.
+-- The entries of a user about one subject: its place in the list, and what the user did with it.
 create table inbox_threads (
   workspace_id  text not null,
   user_id       text not null,
-  subject_id    text not null,
-  latest_id     text not null, -- of its newest entry, or of the time at which a snooze ended
+  issue_id      text references issues on delete cascade,
+  project_id    text references projects on delete cascade,
+  endpoint_id   text references endpoints on delete cascade,
+  app_id        text references agent_apps on delete cascade,
+  subject_id    text not null generated always as (coalesce(issue_id, project_id, endpoint_id, app_id)) stored,
+  moved_at      timestamptz(3) not null, -- of its newest entry; the end of a snooze, while or after there was one
+  latest_id     text not null, -- of its newest entry, to order those of the same time
   archived_at   timestamptz(3),
   snoozed_until timestamptz(3),
   primary key (workspace_id, user_id, subject_id),
   foreign key (workspace_id, user_id) references memberships (workspace_id, user_id) on delete cascade
 );
-create index inbox_threads_newest on inbox_threads (workspace_id, user_id, latest_id desc);
+create index inbox_threads_open on inbox_threads (workspace_id, user_id, moved_at desc, latest_id desc)
+  where archived_at is null;
+create index inbox_threads_archived on inbox_threads (workspace_id, user_id, moved_at desc, latest_id desc)
+  where archived_at is not null;
 create index inbox_threads_snoozed on inbox_threads (snoozed_until) where snoozed_until is not null;
+create index inbox_threads_issue on inbox_threads (issue_id) where issue_id is not null;
+create index inbox_threads_project on inbox_threads (project_id) where project_id is not null;
+create index inbox_threads_endpoint on inbox_threads (endpoint_id) where endpoint_id is not null;
+create index inbox_threads_app on inbox_threads (app_id) where app_id is not null;
+create index inbox_entries_thread on inbox_entries
+  (workspace_id, user_id, (coalesce(issue_id, project_id, endpoint_id, app_id)), id desc);
+
+insert into inbox_threads (workspace_id, user_id, issue_id, project_id, endpoint_id, app_id, moved_at, latest_id)
+select distinct on (workspace_id, user_id, coalesce(issue_id, project_id, endpoint_id, app_id))
+  workspace_id, user_id, issue_id, case when issue_id is null then project_id end,
+  case when coalesce(issue_id, project_id) is null then endpoint_id end,
+  case when coalesce(issue_id, project_id, endpoint_id) is null then app_id end, created_at, id
+from inbox_entries where coalesce(issue_id, project_id, endpoint_id, app_id) is not null
+order by workspace_id, user_id, coalesce(issue_id, project_id, endpoint_id, app_id), id desc;
+
+-- A trigger, so that entries of processes of the previous version have a thread too during an upgrade.
+-- A new entry unarchives its thread, and ends a snooze if it needs the user.
+create function place_inbox_thread() returns trigger language plpgsql as $$
+begin
+  insert into inbox_threads as t
+    (workspace_id, user_id, issue_id, project_id, endpoint_id, app_id, moved_at, latest_id)
+  values (new.workspace_id, new.user_id, new.issue_id, case when new.issue_id is null then new.project_id end,
+    case when coalesce(new.issue_id, new.project_id) is null then new.endpoint_id end,
+    case when coalesce(new.issue_id, new.project_id, new.endpoint_id) is null then new.app_id end,
+    new.created_at, new.id)
+  on conflict (workspace_id, user_id, subject_id) do update set
+    latest_id = excluded.latest_id,
+    archived_at = null,
+    moved_at = case when t.snoozed_until > new.created_at and new.kind not in ('mention', 'assignment', 'agent_needs_you')
+      then t.moved_at else excluded.moved_at end,
+    snoozed_until = case when t.snoozed_until > new.created_at
+      and new.kind not in ('mention', 'assignment', 'agent_needs_you') then t.snoozed_until end;
+  return null;
+end $$;
+create trigger inbox_entries_place_thread after insert on inbox_entries for each row
+  when (coalesce(new.issue_id, new.project_id, new.endpoint_id, new.app_id) is not null)
+  execute function place_inbox_thread();

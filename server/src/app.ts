@@ -25,6 +25,7 @@ import { mcpRoutes } from './mcp/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
 import { packageRoutes } from './packages.ts'
 import { passkeyRoutes } from './passkeys/routes.ts'
+import { personalTokenRoutes } from './personal-tokens/routes.ts'
 import { planningRoutes } from './planning/routes.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { type Lifecycle, serviceOperations, serviceRoutes } from './service.ts'
@@ -54,6 +55,7 @@ export async function createApp(
     ...loginRoutes(recordBreakGlass(ctx.keys)),
     ...ssoRoutes(issuers),
     ...passkeyRoutes,
+    ...personalTokenRoutes,
     ...mailRoutes,
     ...workspaceRoutes,
     ...auditRoutes,

@@ -11,6 +11,7 @@ import { sweepCliCodes } from './login/cli-logins.ts'
 import { sweepLoginNetworks } from './login/known-networks.ts'
 import { sweepLinks } from './login/links.ts'
 import { sweepLogins } from './login/logins.ts'
+import { sweepPersonalTokens } from './login/personal-tokens.ts'
 import { sweepMails } from './mail/queue.ts'
 import { sweepOAuth } from './oauth/sweep.ts'
 import { sweepPasskeyChallenges } from './passkeys/challenges.ts'
@@ -24,6 +25,7 @@ const chores: Record<string, (db: Db, now: Date) => Promise<unknown>> = {
   'rate limits': sweepRateLimits,
   'rate windows': sweepRateWindows,
   logins: sweepLogins,
+  'personal tokens': sweepPersonalTokens,
   'known networks': sweepLoginNetworks,
   'account links': sweepLinks,
   'CLI codes': sweepCliCodes,

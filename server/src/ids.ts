@@ -4,7 +4,7 @@ export const crockford = '0123456789abcdefghjkmnpqrstvwxyz'
 
 // biome-ignore format: one line for each area
 export type IdPrefix =
-  | 'req' | 'aud' | 'inb' | 'idn' | 'psk'
+  | 'req' | 'aud' | 'inb' | 'idn' | 'psk' | 'pat'
   | 'usr' | 'wsp' | 'inv' | 'team'
   | 'iss' | 'chg' | 'prj' | 'cmt' | 'lbl' | 'mil' | 'cyc' | 'ini' | 'view'
   | 'evt' | 'whk' | 'rpl' | 'att' | 'app' | 'cli' | 'ins' | 'grt' | 'con'

@@ -22,12 +22,14 @@ import { demoLoginOf } from './demo/login.ts'
 import { ReplayRunner } from './events/replay-runner.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { Metrics } from './http/metrics.ts'
+import { startNotifications } from './inbox/due-mails.ts'
 import { checkSecretKey } from './key-check.ts'
 import type { Logger } from './log.ts'
 import { responsesSettled } from './login/after-response.ts'
 import { resealMails } from './mail/queue.ts'
 import { createMailWorker } from './mails.ts'
 import { GuardedClient } from './outbound/client.ts'
+import { startReminders } from './personal-tokens/mails.ts'
 import { Relay } from './relay/relay.ts'
 import { Wakeups } from './relay/wakeups.ts'
 import { readWebFiles } from './web/files.ts'
@@ -170,6 +172,8 @@ function startWorking(
     attempted: ({ outcome }: Attempted) => metrics.attempt(outcome.ok ? 'ok' : outcome.reason, outcome.durationMs),
   }
   const worker = new DeliveryWorker(ctx, waker, observer, a2a.sender)
+  const stopNotifications = startNotifications(ctx)
+  const stopReminders = startReminders(ctx)
   const mails = createMailWorker(ctx, (outcome) => metrics.mail(outcome))
   worker.start()
   a2a.start()
@@ -177,7 +181,16 @@ function startWorking(
   agents.start()
   mails.start(workWakeups)
   return async () => {
-    await Promise.all([stopHousekeeping(), stopTimers(), worker.stop(), replays.stop(), agents.stop(), mails.stop()])
+    await Promise.all([
+      stopHousekeeping(),
+      stopTimers(),
+      stopNotifications(),
+      stopReminders(),
+      worker.stop(),
+      replays.stop(),
+      agents.stop(),
+      mails.stop(),
+    ])
     await a2a.stop()
   }
 }

@@ -1,4 +1,5 @@
 import type { Operation, RouteName, routes } from '@baton/protocol'
+import { unsubscribeUrl } from '../src/inbox/unsubscribe.ts'
 import { addIdentity, addPasskey } from '../src/login/methods.ts'
 import type { TestApp } from './harness.ts'
 import { programOf } from './oauth.ts'
@@ -224,6 +225,15 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   linearRevoke: null,
   updateInboxEntry: { read: true },
   readInbox: null,
+  updateInboxThread: { read: true, archived: false, snoozed_until: null },
+  archiveReadThreads: null,
+  setNotificationSettings: { kinds: { mention: 'daily' }, digest_hour: 9, paused: false },
+  setPresence: null,
+  // Any body is ignored; it has its own tests.
+  unsubscribe: null,
+  createPersonalToken: { name: 'Script', scopes: ['read'], team_ids: null, expires_at: '2100-01-01T00:00:00Z' },
+  deletePersonalToken: null,
+  deleteTokenOfWorkspace: null,
 }
 
 /** Creates one item of each kind; returns their ids for calls. */
@@ -268,6 +278,8 @@ export async function makeScene(app: TestApp) {
   const { body: logins } = await owner.get('/auth/logins')
   const { body: personal } = await owner.post('/agents/personal', { name: 'Scribe', instructions: '' })
   const { body: inbox } = await owner.get('/inbox')
+  const { body: personalToken } = await owner.post('/personal-tokens', { name: 'Script', scopes: ['read'] })
+  const subscription = { userId: owner.user.id, workspaceId: workspace.id, kinds: ['mention'] as const }
   const ids: Record<string, string> = {
     user_id: member.user.id,
     team_id: team.id,
@@ -281,6 +293,9 @@ export async function makeScene(app: TestApp) {
     initiative_id: initiative.id,
     view_id: view.id,
     entry_id: inbox.data[0].id,
+    subject_id: issue.id,
+    token_id: personalToken.personal_token.id,
+    token: unsubscribeUrl(app.ctx.config, app.ctx.keys, subscription).split('/').at(-1) as string,
     webhook_id: webhook.id,
     app_id: registered.app.id,
     installation_id: robot.installationId,

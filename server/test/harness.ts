@@ -20,6 +20,8 @@ import type { Member, Person } from '../src/http/caller.ts'
 import type { Door } from '../src/http/invoke.ts'
 import { openApi } from '../src/http/openapi.ts'
 import { newId } from '../src/ids.ts'
+import { queueNotifications } from '../src/inbox/due-mails.ts'
+import { endSnoozes } from '../src/inbox/threads.ts'
 import { createLog } from '../src/log.ts'
 import { responsesSettled } from '../src/login/after-response.ts'
 import { hashPassword } from '../src/login/passwords.ts'
@@ -27,6 +29,7 @@ import { createAccount } from '../src/login/sign-up.ts'
 import type { MailWorker } from '../src/mail/worker.ts'
 import { createMailWorker } from '../src/mails.ts'
 import { GuardedClient } from '../src/outbound/client.ts'
+import { remindOfExpiry } from '../src/personal-tokens/mails.ts'
 import { Relay } from '../src/relay/relay.ts'
 import { Wakeups } from '../src/relay/wakeups.ts'
 import { readWebFiles } from '../src/web/files.ts'
@@ -142,6 +145,14 @@ export class TestApp {
   /** Sends every mail that is due by the test's clock. Needs `SmtpServer.env`. */
   sendMails() {
     return waitedFor(responsesSettled(this.ctx).then(() => this.#mails.drain()))
+  }
+
+  /** Queues the notifications and reminders that are due, and sends all mails. */
+  async sendNotifications() {
+    await endSnoozes(this.ctx.db, this.clock.now())
+    await queueNotifications(this.ctx)
+    await remindOfExpiry(this.ctx)
+    await this.sendMails()
   }
 
   /** Stores the session transitions that are due, as a worker does every second. */

@@ -116,6 +116,16 @@ export const screens: Screen[] = [
     },
   },
   { name: 'inbox', path: '/inbox' },
+  { name: 'inbox-archived', path: '/inbox?state=archived' },
+  {
+    name: 'inbox-snooze',
+    path: '/inbox',
+    steps: async (page) => {
+      await page.keyboard.press('j')
+      await page.keyboard.press('h')
+      await expect(page.getByRole('option', { name: /Tomorrow/ })).toBeVisible()
+    },
+  },
   {
     name: 'inbox-install',
     path: ({ requestedAppId }) => `/inbox?install=${requestedAppId}`,
@@ -169,6 +179,16 @@ export const screens: Screen[] = [
   {
     name: 'settings-delivery',
     path: ({ webhookId, deliveryId }) => `/settings/webhooks/${webhookId}/deliveries/${deliveryId}`,
+  },
+  { name: 'settings-notifications', path: '/settings/notifications' },
+  { name: 'unsubscribe', path: '/mail/unsubscribe/x', as: null },
+  {
+    name: 'settings-new-token',
+    path: '/settings/account',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'New token' }).click()
+      await page.getByLabel('Selected teams').check()
+    },
   },
   { name: 'settings-workspace', path: '/settings/workspace' },
   { name: 'settings-members', path: '/settings/members' },

@@ -57,6 +57,12 @@ const undoEmail = createRoute({
   component: lazyRouteComponent(() => import('./login/undo-email-screen.tsx'), 'UndoEmailScreen'),
 })
 
+const unsubscribe = createRoute({
+  getParentRoute: () => root,
+  path: '/mail/unsubscribe/$token',
+  component: lazyRouteComponent(() => import('./inbox/unsubscribe-screen.tsx'), 'UnsubscribeScreen'),
+})
+
 /** To sign-in; to sign-up with an invitation, and where no account exists yet. */
 async function signInRedirect({ pathname, searchStr, hash, href }: ParsedLocation) {
   // The fragment stays a fragment: it contains the secret of the invitation or of the link.
@@ -197,8 +203,9 @@ const addCodingAgent = createRoute({
 const inbox = createRoute({
   getParentRoute: () => inside,
   path: '/inbox',
-  validateSearch: (search): { unread?: true; install?: string } => ({
+  validateSearch: (search): { unread?: true; state?: 'snoozed' | 'archived'; install?: string } => ({
     ...(search.unread === true && { unread: true }),
+    ...((search.state === 'snoozed' || search.state === 'archived') && { state: search.state }),
     ...(typeof search.install === 'string' && { install: search.install }),
   }),
   component: lazyRouteComponent(() => import('./inbox/inbox-screen.tsx'), 'InboxScreen'),
@@ -220,12 +227,17 @@ const settingsHome = createRoute({
 const account = createRoute({
   getParentRoute: () => settings,
   path: '/account',
-  component: lazyRouteComponent(() => import('./login/account-screen.tsx'), 'AccountScreen'),
+  component: lazyRouteComponent(() => import('./settings/account-page.tsx'), 'AccountPage'),
+})
+const notifications = createRoute({
+  getParentRoute: () => settings,
+  path: '/notifications',
+  component: lazyRouteComponent(() => import('./inbox/notifications-screen.tsx'), 'NotificationsScreen'),
 })
 const workspace = createRoute({
   getParentRoute: () => settings,
   path: '/workspace',
-  component: lazyRouteComponent(() => import('./workspaces/workspace-screen.tsx'), 'WorkspaceScreen'),
+  component: lazyRouteComponent(() => import('./settings/workspace-page.tsx'), 'WorkspacePage'),
 })
 const members = createRoute({
   getParentRoute: () => settings,
@@ -313,6 +325,7 @@ const apiReference = createRoute({
 const routeTree = root.addChildren([
   signIn,
   signUp,
+  unsubscribe,
   forgotPassword,
   resetPassword,
   undoEmail,
@@ -338,6 +351,7 @@ const routeTree = root.addChildren([
       settings.addChildren([
         settingsHome,
         account,
+        notifications,
         workspace,
         members,
         teams,

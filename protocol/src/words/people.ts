@@ -1,4 +1,16 @@
+import { type InboxKind, inboxKinds } from '../inbox.ts'
 import { exampleId, exampleOtherId, type SectionWords } from './examples.ts'
+
+const kindWords: Record<InboxKind, string> = {
+  mention: 'A mention in a comment',
+  assignment: 'An issue that was assigned to the person',
+  agent_needs_you: 'A question of an agent',
+  agent_finished: 'An agent that finished or failed',
+  webhook_failing: 'A webhook that was disabled after repeated failures',
+  webhook_struggling: 'A webhook whose attempts keep failing',
+  install_request: 'A request to install an app',
+  budget_reached: 'An agent that reached its budget',
+}
 
 /** Accounts, workspaces, members, teams, views, the inbox and the audit log. */
 export const people = {
@@ -233,6 +245,49 @@ export const people = {
     read_at: 'When it was read; null while unread',
     read: ['Whether the entry is read', true],
     unread: ['true: only unread entries', true],
+  },
+  InboxThread: {
+    subject_id: ['The issue, project, webhook or app that its entries are about', exampleId('iss')],
+    title: ['Title of the subject', 'Fix the door'],
+    url: ['Where to open the subject', 'http://localhost:3000/issue/ENG-12'],
+    latest: 'The newest entry',
+    count: ['How many entries it has', 3],
+    unread_count: ['How many of them are unread', 1],
+    kinds: ['The kinds of its entries', ['assignment', 'mention']],
+    snoozed_until: 'When it returns to the open threads; null if it is not snoozed',
+    archived_at: 'When it was archived; null if it is not. A new entry unarchives it',
+  },
+  listInboxThreads: {
+    state: 'open: neither snoozed nor archived',
+    unread: ['true: only threads with unread entries', true],
+  },
+  updateInboxThread: {
+    read: ['true: mark all entries as read; false: mark the newest as unread', true],
+    archived: ['Whether the thread is archived; archiving marks its entries as read', true],
+    snoozed_until: 'Hide the thread until this time, at most 90 days ahead; null ends the snooze',
+  },
+  NotificationSettings: {
+    kinds: 'How each kind of inbox entry is mailed',
+    ...Object.fromEntries(inboxKinds.map((kind) => [`kinds.${kind}`, kindWords[kind]])),
+    digest_hour: ['The hour of the daily mail, in the time zone of the person', 8],
+    paused: ['true: nothing is mailed', false],
+  },
+  PersonalToken: {
+    id: 'Id of the token, not its secret',
+    name: ['What it is for', 'Release script'],
+    scopes: ['What the token may do', ['read', 'issues:create']],
+    team_ids: ['The only teams that it can access; null for all teams and personal items', null],
+    expires_at: 'When it stops working',
+    last_used_at: 'When it was last used, accurate to the minute; null if never',
+    created_at: 'When it was created',
+    user: 'The person as whom it acts',
+    'user.id': 'Id of that person',
+    'user.name': ['Name of that person', 'Ada Lovelace'],
+  },
+  createPersonalToken: {
+    personal_token: 'The token’s record',
+    token: ['The token, shown once', `svc_pat_${'x'.repeat(43)}0Ab3xZ`],
+    expires_at: 'When it stops working, 1 to 365 days ahead; 90 days, if left out',
   },
   AuditEntry: {
     id: 'Id of the entry',

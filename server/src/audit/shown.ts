@@ -33,6 +33,8 @@ export const shownIn: Record<AuditAction, 'Workspace' | 'Agents' | null> = {
   'installation.approved': 'Agents',
   'installation.coverage_changed': 'Agents',
   'installation.uninstalled': 'Agents',
+  'token.created': null,
+  'token.revoked': null,
   // Only the owner's list shows it; agents/personal.ts notifies the owner.
   'personal_agent.created': null,
   'personal_agent.updated': null,

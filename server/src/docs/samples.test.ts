@@ -220,6 +220,12 @@ class Company {
         return { values: { team: (await owner.post('/teams', { name: 'Old', key: 'OLD' })).body.id } }
       case 'installApp':
         return { values: { app: (await register(owner, 'Installed')).app.id } }
+      case 'unsubscribe':
+        return { texts: { dXNyXzAxazliM241: ids.token as string } }
+      case 'deleteTokenOfWorkspace': {
+        const { body } = await owner.post('/personal-tokens', { name: 'Other', scopes: ['read'] })
+        return { values: { pat: body.personal_token.id } }
+      }
       case 'changePassword':
       case 'reauthenticate':
         return { texts: { 'correct horse battery': owner.password } }

@@ -19,10 +19,12 @@ export interface Person {
   name: string
   email: string
   tokenHash: Buffer
-  /** Null with a login; with an OAuth token, the scopes that the person granted the program. */
+  /** Null with a login; with an OAuth or personal token, the scopes that the person gave it. */
   scopes: readonly AppScope[] | null
   workspaceId: string | null
   role: Role | null
+  /** The only teams that a personal token can access; null or absent for all teams. */
+  teamIds?: readonly string[] | null
   /** How the login began; null with an OAuth token, and for logins of earlier versions. */
   loginMethod: LoginMethod | null
   /** A sign-in method was used in this very login within the last 15 minutes. */
@@ -82,6 +84,12 @@ export type CallerFor<Kind extends CallerKind> = Kind extends 'anyone'
           : Kind extends 'app'
             ? App
             : Member
+
+/** The teams to which an app's installation or a personal token is limited, or null. */
+export function limitedTo(caller: Actor): readonly string[] | null {
+  if (caller.kind === 'app') return caller.allTeams ? null : caller.teamIds
+  return caller.teamIds ?? null
+}
 
 export const isManager = (caller: Member) => caller.role === 'owner' || caller.role === 'admin'
 

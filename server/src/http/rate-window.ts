@@ -54,11 +54,16 @@ export const takeOneCall = async (ctx: Context, limit: RateLimit, holder: string
 
 /** At most `max` calls with this key in any hour; throws 429 above. Unlike `takeOne`, nothing is restored in between. */
 export async function takeOneInHour(db: Queryable, key: string, max: number, now: Date) {
-  const { allowed, reset_ms } = (await db.row<Taken>(sql`
-    select * from take_from_window(${hourPrefix + key}, ${max}, ${hourMs}::bigint, ${now.getTime()}::bigint)`)) as Taken
+  const { allowed, reset_ms } = await takeInHourIfAllowed(db, key, max, now)
   if (allowed) return
   const seconds = String(Math.ceil(reset_ms / 1000))
   throw new ApiError('RATE_LIMIT_EXCEEDED', {}, { headers: { 'retry-after': seconds } })
+}
+
+/** The same, for work that waits instead. */
+export async function takeInHourIfAllowed(db: Queryable, key: string, max: number, now: Date): Promise<Taken> {
+  return (await db.row<Taken>(sql`
+    select * from take_from_window(${hourPrefix + key}, ${max}, ${hourMs}::bigint, ${now.getTime()}::bigint)`)) as Taken
 }
 
 /** Counts a call that is not a separate HTTP request, such as a tool call. Returns the headers. */

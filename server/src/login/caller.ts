@@ -12,10 +12,11 @@ import { loginCookie } from './cookie.ts'
 import { isValid, recentMs } from './logins.ts'
 import { methodNames } from './methods.ts'
 import { isOwnOrigin, otherOrigin } from './origin.ts'
+import { personalTokenPrefix, resolvePersonalToken } from './personal-tokens.ts'
 import { isAllowed, needsSso } from './sso-only.ts'
 import { lastUseGrainMs, resolveToken, withValidToken } from './tokens.ts'
 
-/** Finds the caller: a person by login, or the holder of an OAuth token. */
+/** Finds the caller: a person by login or personal token, or the holder of an OAuth token. */
 export async function resolveCaller(
   ctx: Context,
   credentials: Credentials,
@@ -24,6 +25,9 @@ export async function resolveCaller(
   if (credentials.linear) return resolveLinearToken(ctx, credentials.authorization, counted)
   const bearer = bearerOf(credentials.authorization)
   if (bearer?.startsWith('svc_at_')) return resolveToken(ctx, bearer, credentials.workspaceId, counted)
+  if (bearer?.startsWith(personalTokenPrefix)) {
+    return resolvePersonalToken(ctx, bearer, credentials.workspaceId, counted)
+  }
   const token = bearer ?? cookieOf(credentials, ctx.config)
   if (token === undefined) return { caller: { kind: 'anonymous' } }
   if (!token.startsWith('psn_')) throw new ApiError('UNAUTHORIZED')

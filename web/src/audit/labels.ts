@@ -1,4 +1,5 @@
 import type { AuditAction, AuditEntry } from '@baton/protocol'
+import { isolated } from '../ui/isolated.ts'
 
 /** Labels of the filter. Also the text of an entry whose subject has no known name. */
 export const actionLabels: Record<AuditAction, string> = {
@@ -33,6 +34,8 @@ export const actionLabels: Record<AuditAction, string> = {
   'installation.approved': 'Installed an agent app',
   'installation.coverage_changed': "Changed an app's teams",
   'installation.uninstalled': 'Uninstalled an agent app',
+  'token.created': 'Created a personal token',
+  'token.revoked': 'Revoked a personal token',
   'personal_agent.created': 'Created a personal agent',
   'personal_agent.updated': 'Updated a personal agent',
   'personal_agent.deleted': 'Deleted a personal agent',
@@ -113,11 +116,19 @@ const sentences: Partial<Record<AuditAction, Sentence>> = {
   'webhook.rotation_finished': (webhook) => `ended the overlap of secrets of the webhook ${webhook}`,
 }
 
+/** Tokens have a name only in the entry: they are not listed for all members. */
+const nameInDetails: Partial<Record<AuditAction, (name: string) => string>> = {
+  'token.created': (name) => `created the personal token ${name}`,
+  'token.revoked': (name) => `revoked the personal token ${name}`,
+}
+
 /** What the actor did, such as "added Priya Nair to Support". */
 export function sentenceOf({ action, subject_id, details }: AuditEntry, names: Names): string {
   const subject = names.get(subject_id)
   const sentence = sentences[action]
   if (subject && sentence) return sentence(subject, details, names)
+  const named = nameInDetails[action]
+  if (named && typeof details.name === 'string') return named(isolated(details.name))
   const label = actionLabels[action]
   return label.charAt(0).toLowerCase() + label.slice(1)
 }

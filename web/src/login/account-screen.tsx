@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { useMe } from '../data/me.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Choices } from '../ui/field.tsx'
@@ -12,7 +13,7 @@ import { PasswordSection } from './sections/password.tsx'
 import { ProgramsSection } from './sections/programs.tsx'
 
 /** Address, sign-in methods, then what is signed in: one file for each section. */
-export function AccountScreen() {
+export function AccountScreen({ children }: { children?: ReactNode }) {
   const { user } = useMe()
   const theme = useTheme()
   return (
@@ -44,6 +45,7 @@ export function AccountScreen() {
       <IdentitiesSection />
       <DevicesSection />
       <ProgramsSection />
+      {children}
     </Page>
   )
 }

@@ -12,6 +12,7 @@ import { Notice } from '../ui/states.tsx'
 import { CenteredPage, inlineLink } from './centered-page.tsx'
 import { afterSignIn, invalidInvitation, invitationIn, useInvitation } from './invitation.ts'
 import { Or, OtherWays } from './other-ways.tsx'
+import { localZone } from './time-zones.ts'
 
 /** Explains why an invited user cannot sign up as `email`. */
 const invitationMismatch = (invited: string, email: string) =>
@@ -37,6 +38,8 @@ export function SignUpScreen() {
       if (invitation && isBatonError(error, 'FORBIDDEN')) throw new Error(invitationMismatch(invitation.email, email))
       throw error
     }
+    // Summaries by mail come at an hour of this zone. It can be changed under Account.
+    await api.updateAccount({ time_zone: localZone() }).catch(() => {})
     location.assign(afterSignIn(next))
   }, ['name', 'email', 'password'])
   if (isLoading) return null

@@ -1,0 +1,103 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import {
+  checkAxe,
+  expect,
+  keyboardOnly,
+  narrow,
+  type Person,
+  scrolledSideways,
+  signedIn,
+  test,
+  verifies,
+} from './baton.ts'
+
+const secretKey = randomBytes(32)
+test.use({ mail: true, settings: { BATON_SECRET_KEY: secretKey.toString('base64') } })
+
+/** The link in a mail about mentions. */
+function linkFor(url: string, { id, workspaceId }: Person) {
+  const text = `${id.slice(4)}.${workspaceId.slice(4)}.m`
+  const mac = createHmac('sha256', secretKey).update(`unsubscribe\0${text}`).digest().subarray(0, 16)
+  return `${url}/mail/unsubscribe/${text}.${mac.toString('base64url')}`
+}
+
+test('a member chooses what is mailed, with the keyboard', async ({ page, company }) => {
+  await signedIn(page, company.member)
+  await page.goto('/settings/notifications')
+  await expect(page.getByText('You get no notifications by mail until the address is verified.')).toBeVisible()
+  // Only managers get the others.
+  await expect(page.getByRole('list', { name: 'Kinds of notification' }).getByRole('listitem')).toHaveCount(4)
+  await checkAxe(page)
+  await page.getByLabel('Mentions').focus()
+  keyboardOnly(page)
+  await page.keyboard.press('d')
+  await page.getByLabel('Assigned issues').focus()
+  await page.keyboard.press('n')
+  await page.getByLabel('Time of the daily summary').focus()
+  await page.keyboard.type('17')
+  await page.getByLabel('Pause all mails').focus()
+  await page.keyboard.press('Space')
+  await page.getByRole('button', { name: 'Save' }).focus()
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Saved', { exact: true })).toBeVisible()
+  expect(await company.member.api.getNotificationSettings()).toMatchObject({
+    kinds: { mention: 'daily', assignment: 'never', agent_finished: 'immediately', webhook_failing: 'immediately' },
+    digest_hour: 17,
+    paused: true,
+  })
+  await page.reload()
+  await expect(page.getByLabel('Mentions')).toHaveValue('daily')
+  await expect(page.getByRole('button', { name: 'Save' })).toBeDisabled()
+})
+
+test('the app reports that it is used, at most once a minute', async ({ page, company }) => {
+  const reports: string[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/v1/presence')) reports.push(request.method())
+  })
+  await signedIn(page, company.member)
+  await page.goto('/issues')
+  await expect.poll(() => reports).toEqual(['PUT'])
+  await page.mouse.move(100, 100)
+  await page.keyboard.press('j')
+  await page.keyboard.press('k')
+  await page.waitForLoadState('networkidle').catch(() => {})
+  expect(reports).toEqual(['PUT'])
+})
+
+test.describe('on a phone', () => {
+  test.use({ viewport: narrow, colorScheme: 'dark' })
+
+  test(
+    'opening the link of a mail changes nothing; the button unsubscribes without a login',
+    verifies('notify.get-does-not-unsubscribe', 'notify.one-click-unsubscribe'),
+    async ({ page, company, service, faults }) => {
+      const { api } = company.member
+      const url = linkFor(service.url, company.member)
+      await page.goto(url)
+      await expect(page.getByRole('heading', { name: 'Stop mails like this one?' })).toBeVisible()
+      expect(await scrolledSideways(page)).toEqual([])
+      await checkAxe(page)
+      expect((await api.getNotificationSettings()).kinds.mention).toBe('immediately')
+      await page.keyboard.press('Enter')
+      await expect(page.getByRole('heading', { name: 'You are unsubscribed' })).toBeVisible()
+      await checkAxe(page)
+      expect((await api.getNotificationSettings()).kinds).toMatchObject({
+        mention: 'never',
+        assignment: 'immediately',
+      })
+      faults.expect(/status of 404/)
+      await page.goto(`${url}x`)
+      await page.getByRole('button', { name: 'Unsubscribe' }).click()
+      await expect(page.getByRole('heading', { name: 'This link is not valid' })).toBeVisible()
+    },
+  )
+
+  test('the settings of a manager fit a narrow screen', async ({ page, company }) => {
+    await signedIn(page, company.owner)
+    await page.goto('/settings/notifications')
+    await expect(page.getByRole('list', { name: 'Kinds of notification' }).getByRole('listitem')).toHaveCount(8)
+    expect(await scrolledSideways(page)).toEqual([])
+    await checkAxe(page)
+  })
+})
