@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { accountLimits, type PersonalToken, type Role, type Scope } from '@baton/protocol'
 import { days, plus } from '../clock.ts'
+import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { sha256 } from '../crypto.ts'
 import type { Queryable } from '../db/database.ts'
@@ -17,6 +18,7 @@ import {
 } from '../http/rate-window.ts'
 import type { ResolveCaller } from '../http/server.ts'
 import { newId } from '../ids.ts'
+import { tokensWork } from './sso-only.ts'
 import { lastUseGrainMs } from './tokens.ts'
 
 export const personalTokenPrefix = 'svc_pat_'
@@ -68,7 +70,7 @@ export async function resolvePersonalToken(
   const tokenHash = sha256(token)
   const now = clock.now()
   const limit = counted && rateLimitOf(config, counted)
-  const found = await db.row<Found>(findToken(tokenHash, limit, now))
+  const found = await db.row<Found>(findToken(config, tokenHash, limit, now))
   if (!found) throw new ApiError('UNAUTHORIZED')
   const { tokenId, workspaceId, scopes, teamIds, person } = found
   await noteUse(db, tokenId, found.lastUsedAt, now)
@@ -81,7 +83,7 @@ export async function resolvePersonalToken(
   }
 }
 
-const findToken = (tokenHash: Buffer, limit: RateLimit | null, now: Date): Sql => sql`
+const findToken = (config: Config, tokenHash: Buffer, limit: RateLimit | null, now: Date): Sql => sql`
   with found as materialized (
     select t.id as "tokenId", t.workspace_id as "workspaceId", t.scopes, t.team_ids as "teamIds",
       t.last_used_at as "lastUsedAt",
@@ -91,6 +93,7 @@ const findToken = (tokenHash: Buffer, limit: RateLimit | null, now: Date): Sql =
     join users u on u.id = t.user_id
     join memberships m on m.workspace_id = t.workspace_id and m.user_id = t.user_id
     where t.token_hash = ${tokenHash} and t.expires_at > ${now} and u.disabled_at is null
+      and ${tokensWork(config, now)}
   )
   select found.*, taken.* from found left join lateral ${takeFromWindow(limit, sql`found.holder`, now)} taken on true`
 

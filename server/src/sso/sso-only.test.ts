@@ -128,28 +128,33 @@ test(
 )
 
 test(
-  'suspends programs 30 days after the last single sign-on',
+  'suspends programs and personal tokens 30 days after the last single sign-on',
   verifies('sso.only-tokens-suspended'),
   async ({ startApp }) => {
     const { app, issuer, id, member, turnOn } = await scene(startApp)
-    const program = await programOf(app, member, id)
-    const call = async () =>
-      (await app.anonymous.get('/issues', { headers: { authorization: `Bearer ${program}`, 'x-workspace-id': id } }))
-        .status
-    expect(await call()).toBe(200)
+    const { body } = await member.post('/personal-tokens', { name: 'Script', scopes: ['read'] })
+    const tokens = [await programOf(app, member, id), body.token]
+    const call = async () => {
+      const headers = (token: string) => ({ authorization: `Bearer ${token}`, 'x-workspace-id': id })
+      const answers = await Promise.all(
+        tokens.map((token) => app.anonymous.get('/issues', { headers: headers(token) })),
+      )
+      return answers.map(({ status }) => status)
+    }
+    expect(await call()).toEqual([200, 200])
     turnOn()
-    expect(await call()).toBe(401)
+    expect(await call()).toEqual([401, 401])
     await app.ctx.db.run(sql`update access_tokens set expires_at = ${new Date(app.clock.now().getTime() + 1e10)}`)
     await app.ctx.db.run(sql`
       update users set email_verified_at = ${app.clock.now()} where id = ${member.user.id}`)
     const person = issuer.person({ email: member.user.email })
     await new SsoBrowser(app).signIn(issuer, person)
-    expect(await call()).toBe(200)
+    expect(await call()).toEqual([200, 200])
     app.clock.advance({ days: 30 })
-    expect(await call()).toBe(200)
+    expect(await call()).toEqual([200, 200])
     app.clock.advance({ milliseconds: 1 })
-    expect(await call()).toBe(401)
+    expect(await call()).toEqual([401, 401])
     await new SsoBrowser(app).signIn(issuer, person)
-    expect(await call()).toBe(200)
+    expect(await call()).toEqual([200, 200])
   },
 )
