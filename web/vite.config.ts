@@ -21,11 +21,20 @@ const compressed = (): Plugin => ({
   },
 })
 
+/** The browser needs method and path of a route. Who may call it is for the service, and is a tenth of the first screen. */
+const withoutCallers = (): Plugin => ({
+  name: 'without-callers',
+  transform: (code, id) =>
+    /protocol[\\/]src[\\/]routes\.ts$/.test(id)
+      ? code.replace(/, (?:(?:caller|scope|programScope): (?:'[^']*'|null)|recent: true)/g, '')
+      : null,
+})
+
 const server = process.env.BATON_ROOT_URL ?? 'http://localhost:3000'
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), tailwindcss(), compressed()],
+  plugins: [withoutCallers(), react(), tailwindcss(), compressed()],
   // The sources of protocol and sdk, not their builds.
   resolve: { conditions: ['source', 'module', 'browser', 'development|production'] },
   build: {
