@@ -21,12 +21,12 @@ const compressed = (): Plugin => ({
   },
 })
 
-/** The browser needs method and path of a route. Who may call it is for the service, and is a tenth of the first screen. */
+/** The browser needs method and path of a route, and not who may call it, which only the service checks. */
 const withoutCallers = (): Plugin => ({
   name: 'without-callers',
   transform: (code, id) =>
     /protocol[\\/]src[\\/]routes\.ts$/.test(id)
-      ? code.replace(/, (?:(?:caller|scope|programScope): (?:'[^']*'|null)|recent: true)/g, '')
+      ? code.replace(/,\s+(?:(?:caller|scope|programScope): (?:'[^']*'|null)|recent: true)/g, '')
       : null,
 })
 
