@@ -24,6 +24,7 @@ const compressed = (): Plugin => ({
 /** The browser needs method and path of a route, and not who may call it, which only the service checks. */
 const withoutCallers = (): Plugin => ({
   name: 'without-callers',
+  enforce: 'pre',
   transform: (code, id) =>
     /protocol[\\/]src[\\/]routes\.ts$/.test(id)
       ? code.replace(/,\s+(?:(?:caller|scope|programScope): (?:'[^']*'|null)|recent: true)/g, '')
