@@ -21,11 +21,21 @@ const compressed = (): Plugin => ({
   },
 })
 
+/** The browser needs method and path of a route, and not who may call it, which only the service checks. */
+const withoutCallers = (): Plugin => ({
+  name: 'without-callers',
+  enforce: 'pre',
+  transform: (code, id) =>
+    /protocol[\\/]src[\\/]routes\.ts$/.test(id)
+      ? code.replace(/,\s+(?:(?:caller|scope|programScope): (?:'[^']*'|null)|recent: true)/g, '')
+      : null,
+})
+
 const server = process.env.BATON_ROOT_URL ?? 'http://localhost:3000'
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), tailwindcss(), compressed()],
+  plugins: [withoutCallers(), react(), tailwindcss(), compressed()],
   // The sources of protocol and sdk, not their builds.
   resolve: { conditions: ['source', 'module', 'browser', 'development|production'] },
   build: {

@@ -45,7 +45,11 @@ test('logs in with the browser', verifies('account.cli-login'), async ({ app }) 
   const { token } = config.logins[app.rootUrl]
   expect(ended.stdout + ended.stderr).not.toContain(token)
   const login = app.anonymous.with({ authorization: `Bearer ${token}` })
-  expect((await login.get('/auth/logins')).body.data[0]).toMatchObject({ method: 'cli', current: true })
+  const { data } = (await login.get('/auth/logins')).body as { data: { current: boolean }[] }
+  expect(data.find(({ current }) => current)).toMatchObject({
+    method: 'cli',
+    client: expect.stringMatching(/^baton on /),
+  })
   expect((await shell.run(['apps'])).code).toBe(0)
 })
 

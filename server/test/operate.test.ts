@@ -28,7 +28,8 @@ const operate = async (args: string[], env: Record<string, string>) => {
   )
 }
 
-const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
+const login = { email: 'ann@example.com', password: 'a password' }
+const ann = { ...login, name: 'Ann' }
 
 test('the operator creates a reset link while the service runs on the embedded database', {
   ...verifies('reset.operator-link', 'reset.operator-link-key'),
@@ -56,12 +57,12 @@ test('the operator creates a reset link while the service runs on the embedded d
     (await post('password-reset/confirm', { token, new_password: 'a new password' })).status
   const otherKey = randomBytes(32).toString('base64')
   expect(await confirm(await linkWith({ ...url, BATON_DATA_DIR: dir, BATON_SECRET_KEY: otherKey }))).toBe(404)
-  expect((await post('sign-in', ann)).status).toBe(200)
+  expect((await post('sign-in', login)).status).toBe(200)
   const token = await linkWith({ ...url, BATON_DATA_DIR: dir })
   expect(await confirm(token)).toBe(204)
   expect(await confirm(token)).toBe(404)
-  expect((await post('sign-in', ann)).status).toBe(401)
-  expect((await post('sign-in', { ...ann, password: 'a new password' })).status).toBe(200)
+  expect((await post('sign-in', login)).status).toBe(401)
+  expect((await post('sign-in', { ...login, password: 'a new password' })).status).toBe(200)
 })
 
 test('the command explains what is wrong', { timeout: 60_000 }, async () => {

@@ -106,7 +106,7 @@ test.describe('on a phone', () => {
   test(
     'the account works with the keyboard',
     verifies('account.screens-usable', 'account.logins-listed', 'account.login-ended'),
-    async ({ page, company, secondBrowser }) => {
+    async ({ page, company, secondBrowser, service }) => {
       const other = await secondBrowser(company.member)
       await signedIn(page, company.member)
       await page.goto('/settings/account')
@@ -121,7 +121,8 @@ test.describe('on a phone', () => {
       await page.keyboard.press('Enter')
       await expect(page.getByRole('button', { name: 'Sign out everywhere else' })).toHaveCount(0)
       await expect(page.getByRole('list', { name: 'Devices' }).getByRole('listitem')).toHaveCount(1)
-      expect(await other.evaluate(async () => (await fetch('/api/v1/auth/me')).status)).toBe(401)
+      const me = await other.context().request.get(`${service.url}/api/v1/auth/me`)
+      expect(me.status()).toBe(401)
     },
   )
 })

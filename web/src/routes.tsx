@@ -21,6 +21,8 @@ import { Failed, Skeletons } from './ui/states.tsx'
 /** All screens and their paths. Each screen is loaded when it is first opened. */
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 
+const linkScreens = () => import('./login/link-screens.ts')
+
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
 // Without a workspace
@@ -44,17 +46,17 @@ const signUp = createRoute({
 const forgotPassword = createRoute({
   getParentRoute: () => root,
   path: '/forgot-password',
-  component: lazyRouteComponent(() => import('./login/forgot-password-screen.tsx'), 'ForgotPasswordScreen'),
+  component: lazyRouteComponent(linkScreens, 'ForgotPasswordScreen'),
 })
 const resetPassword = createRoute({
   getParentRoute: () => root,
   path: '/reset-password',
-  component: lazyRouteComponent(() => import('./login/reset-password-screen.tsx'), 'ResetPasswordScreen'),
+  component: lazyRouteComponent(linkScreens, 'ResetPasswordScreen'),
 })
 const undoEmail = createRoute({
   getParentRoute: () => root,
   path: '/undo-email',
-  component: lazyRouteComponent(() => import('./login/undo-email-screen.tsx'), 'UndoEmailScreen'),
+  component: lazyRouteComponent(linkScreens, 'UndoEmailScreen'),
 })
 
 const unsubscribe = createRoute({
@@ -97,7 +99,7 @@ const acceptInvitation = createRoute({
 const verifyEmail = createRoute({
   getParentRoute: () => person,
   path: '/verify-email',
-  component: lazyRouteComponent(() => import('./login/verify-email-screen.tsx'), 'VerifyEmailScreen'),
+  component: lazyRouteComponent(linkScreens, 'VerifyEmailScreen'),
 })
 const cliLogin = createRoute({
   getParentRoute: () => person,
@@ -107,7 +109,7 @@ const cliLogin = createRoute({
     ...(port !== undefined && { port: Number(port) }),
     ...(name !== undefined && { name: String(name) }),
   }),
-  component: lazyRouteComponent(() => import('./login/cli-login-screen.tsx'), 'CliLoginScreen'),
+  component: lazyRouteComponent(linkScreens, 'CliLoginScreen'),
 })
 /** The address in mails, which does not depend on where the screen is. */
 const accountLink = createRoute({

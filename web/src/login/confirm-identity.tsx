@@ -33,7 +33,8 @@ export function confirmIdentity(methods: readonly string[]): Promise<boolean> {
 /** In a React root apart: a request of any screen can need it, also one outside of React. */
 function show(methods: readonly string[]): Promise<boolean> {
   const container = document.body.appendChild(document.createElement('div'))
-  const root = createRoot(container)
+  // Ids of labels must differ from those of the page.
+  const root = createRoot(container, { identifierPrefix: 'confirm-' })
   return new Promise((resolve) => {
     const close = (confirmed: boolean) => {
       root.unmount()
