@@ -13,8 +13,6 @@ export const membersQuery = queryOptions({
 export const invitationsQuery = queryOptions({
   queryKey: ['workspace', 'invitations'],
   queryFn: () => readAll('listInvitations'),
-  // No live change tells what became of a mail.
-  refetchInterval: ({ state }) => (state.data?.some(({ mail }) => mail === 'queued') ? 2000 : false),
 })
 
 export const teamsQuery = queryOptions({

@@ -138,7 +138,11 @@ const mailStates: Record<Exclude<Invitation['mail'], 'none'>, { label: string; t
 
 /** Pending invitations. */
 function Invitations() {
-  const { data } = useQuery(invitationsQuery)
+  const { data } = useQuery({
+    ...invitationsQuery,
+    // No live change tells what became of a mail.
+    refetchInterval: ({ state }) => (state.data?.some(({ mail }) => mail === 'queued') ? 2000 : false),
+  })
   const hasMail = useQuery(instanceQuery).data?.mail
   const teams = useTeams()
   if (!data || data.length === 0) return null
