@@ -91,8 +91,8 @@ function Connect({ id, name }: { id: string; name: string }) {
   const form = useForm(() => openProvider(id, { purpose: 'link', next: '/settings/account' }))
   return (
     <div className="space-y-2">
-      <Button busy={form.busy} onClick={() => void form.submit()}>
-        Connect {isolated(name)}
+      <Button className="max-w-full" busy={form.busy} onClick={() => void form.submit()}>
+        <span className="truncate">Connect {isolated(name)}</span>
       </Button>
       {form.problem && <Notice tone="bad">{form.problem}</Notice>}
     </div>
