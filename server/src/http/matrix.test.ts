@@ -110,11 +110,12 @@ async function personalTokensOf(
   const revoked = await create(owner, ['read'])
   await owner.delete(`/personal-tokens/${revoked.id}`)
   const kinds: Kind[] = [{ name: 'a revoked personal token', client: revoked.client, expects: always('UNAUTHORIZED') }]
-  for (const [name, person] of Object.entries({ owner, member })) {
-    for (const scopes of [['read', 'write'], ...personScopes.map((scope) => [scope])]) {
-      const { client } = await create(person, scopes)
-      kinds.push({ name: `a personal token of the ${name} with ${scopes}`, client, expects: programWith(scopes) })
-    }
+  for (const [name, person, scopes] of [
+    ['owner', owner, ['read', 'write']],
+    ['member', member, ['issues:create']],
+  ] as const) {
+    const { client } = await create(person, scopes)
+    kinds.push({ name: `a personal token of the ${name} with ${scopes}`, client, expects: programWith(scopes) })
   }
   return kinds
 }
