@@ -94,10 +94,17 @@ async function kindsOf(app: TestApp, scene: Awaited<ReturnType<typeof makeScene>
   ]
 }
 
+/** The scope that only a person's token needs. */
+const programScopeOf = ({ route }: Operation) => ('programScope' in route ? route.programScope : undefined)
+
 const programWith =
   (scopes: readonly string[]) =>
   (operation: Operation): Answer =>
-    operation.route.caller === 'app' ? 'FORBIDDEN' : appWith(scopes)(operation)
+    operation.route.caller === 'app'
+      ? 'FORBIDDEN'
+      : programScopeOf(operation) && !scopes.includes(programScopeOf(operation) as string)
+        ? 'INSUFFICIENT_SCOPE'
+        : appWith(scopes)(operation)
 
 async function personalTokensOf(
   app: TestApp,
@@ -180,7 +187,7 @@ test('every route answers every kind of caller as it declares', {
       expect({ name, who, answer: code }).toEqual({ name, who, answer: expected })
       if (expected === 'INSUFFICIENT_SCOPE') {
         expect(response.status).toBe(403)
-        expect(response.body.details).toEqual({ required: scopeOf(operation) })
+        expect(response.body.details).toEqual({ required: scopeOf(operation) ?? programScopeOf(operation) })
         expect(response.headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope"')
       }
     }
