@@ -279,6 +279,8 @@ export async function makeScene(app: TestApp) {
   const { body: personal } = await owner.post('/agents/personal', { name: 'Scribe', instructions: '' })
   const { body: inbox } = await owner.get('/inbox')
   const { body: personalToken } = await owner.post('/personal-tokens', { name: 'Script', scopes: ['read'] })
+  // So that unsubscribing, which no body can make invalid, changes nothing more.
+  await owner.put('/notification-settings', { kinds: { mention: 'never' }, digest_hour: 8, paused: false })
   const subscription = { userId: owner.user.id, workspaceId: workspace.id, kinds: ['mention'] as const }
   const ids: Record<string, string> = {
     user_id: member.user.id,
