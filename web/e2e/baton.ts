@@ -11,7 +11,7 @@ export { expect } from '@playwright/test'
 export { checkAxe } from './accessibility.ts'
 export { installUrl, type ScriptedAgent } from './agents.ts'
 export { type Company, type Person, signedIn, signUp } from './company.ts'
-export { keyboardOnly } from './keyboard.ts'
+export { keyboardOnly, tabTo } from './keyboard.ts'
 export { shortTimeouts } from './service.ts'
 export { narrow, scrolledSideways, wide } from './viewports.ts'
 

@@ -7,6 +7,7 @@ import {
   type Person,
   scrolledSideways,
   signedIn,
+  tabTo,
   test,
   verifies,
 } from './baton.ts'
@@ -28,7 +29,7 @@ test(
     const dialog = page.getByRole('dialog', { name: 'New personal token' })
     await expect(dialog.getByLabel('Read issues, projects, comments and members')).toBeChecked()
     await checkAxe(page)
-    await dialog.getByLabel('Name').focus()
+    await tabTo(dialog.getByLabel('Name'))
     await page.keyboard.type('Release script')
     await page.keyboard.press('Enter')
     const shown = page.getByRole('dialog', { name: 'Copy your token' })
@@ -43,10 +44,10 @@ test(
     const row = section.getByRole('listitem').filter({ hasText: 'Release script' })
     await expect(row).toContainText('read · All teams · expires')
     await expect(page.getByText(token)).toHaveCount(0)
-    await row.getByRole('button', { name: 'Revoke Release script' }).focus()
+    await tabTo(row.getByRole('button', { name: 'Revoke Release script' }))
     await page.keyboard.press('Enter')
     const confirm = page.getByRole('dialog', { name: 'Revoke Release script?' })
-    await confirm.getByRole('button', { name: 'Revoke' }).focus()
+    await tabTo(confirm.getByRole('button', { name: 'Revoke' }))
     await page.keyboard.press('Enter')
     await expect(section.getByText('None.')).toBeVisible()
     expect(await statusOf(service.url, token)).toBe(401)

@@ -2,16 +2,19 @@ import { api, queries } from './api.ts'
 import { instanceQuery } from './instance.ts'
 
 const everyMs = 60_000
+/** Shared by all tabs and page loads. */
+const key = 'baton.presence'
 const signs = ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart', 'focus'] as const
 
 /** Tells the service that the user is active, at most once a minute, so that no notification is mailed meanwhile. */
 export async function reportPresence() {
   const { mail } = await queries.fetchQuery(instanceQuery)
   if (!mail) return
-  let reportedAt = Number.NEGATIVE_INFINITY
   const report = () => {
-    if (document.visibilityState !== 'visible' || Date.now() - reportedAt < everyMs) return
-    reportedAt = Date.now()
+    const now = Date.now()
+    const age = now - Number(localStorage.getItem(key))
+    if (document.visibilityState !== 'visible' || (age >= 0 && age < everyMs)) return
+    localStorage.setItem(key, String(now))
     // The next sign of the user tries again.
     api.setPresence().catch(() => {})
   }
