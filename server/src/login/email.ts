@@ -12,7 +12,7 @@ import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { endEverythingOf } from './end.ts'
 import { forgetNetworks } from './known-networks.ts'
 import { createLink, deleteLinks, endResetLinks, findLink, isReserved, type Link, useLink } from './links.ts'
-import { lockUser } from './methods.ts'
+import { lockCaller } from './methods.ts'
 import { lowerCase } from './sign-up.ts'
 import { queueVerification } from './verification.ts'
 
@@ -40,6 +40,7 @@ export async function changeEmail(ctx: Context, caller: Person, typed: string) {
   await takeOneInHour(db, `e-mail change ${caller.id}`, accountLimits.verificationsPerPerson, clock.now())
   await transact(ctx, caller, async (unit) => {
     const { tx, now } = unit
+    await lockCaller(tx, caller)
     const stored = await lockedEmail(unit, caller.id)
     const owner = await tx.row<{ id: string }>(sql`select id from users where email = ${email}`)
     if (owner) return void (await queueMail(unit, ctx.keys, { kind: 'email_taken', userId: owner.id }))
@@ -67,7 +68,7 @@ async function changeAtOnce(ctx: Context, caller: Person, email: string) {
   try {
     await transact(ctx, caller, async (unit) => {
       const { tx, now } = unit
-      await lockUser(tx, caller.id)
+      await lockCaller(tx, caller)
       if (await isReserved(tx, email, caller.id, now)) throw taken
       await storeEmail(unit, caller.id, email, null)
     })

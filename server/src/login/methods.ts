@@ -61,6 +61,20 @@ export async function refuseLastMethod(tx: Queryable, userId: string) {
 export const lockUser = (tx: Queryable, userId: string) =>
   tx.row(sql`select 1 from users where id = ${userId} for update`)
 
+/**
+ * Locks the user of the login, and returns whether the login is still there. A reset ends it while a request of it is
+ * under way; what the request would add must not let the same person in again.
+ */
+export async function lockWithLogin(tx: Queryable, { id, tokenHash }: Pick<Person, 'id' | 'tokenHash'>) {
+  await lockUser(tx, id)
+  return (await tx.row(sql`select 1 from logins where token_hash = ${tokenHash}`)) !== undefined
+}
+
+/** The same for a request that is then refused. */
+export async function lockCaller(tx: Queryable, caller: Person) {
+  if (!(await lockWithLogin(tx, caller))) throw new ApiError('UNAUTHORIZED')
+}
+
 export interface NewIdentity {
   userId: string
   providerId: string
