@@ -1,8 +1,10 @@
+import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { type Person, reauthRequired, type SignInMethod } from '../http/caller.ts'
 import { ApiError, found } from '../http/errors.ts'
 import { newId } from '../ids.ts'
+import { usableMethods } from './sso-only.ts'
 
 export interface Identity {
   id: string
@@ -41,11 +43,11 @@ export const identitiesOf = sql`coalesce((
   from sso_identities i where i.user_id = u.id), '[]'::jsonb)`
 
 /** For routes whose body decides whether they need a recent login; the others declare it. */
-export async function refuseUnlessRecent(db: Queryable, caller: Person) {
+export async function refuseUnlessRecent({ db, config }: Context, caller: Person) {
   if (caller.recent) return
   const user = await db.row<{ methods: SignInMethod[] }>(sql`
     select ${methodNames} as methods from users u where u.id = ${caller.id}`)
-  throw reauthRequired(user?.methods ?? [])
+  throw reauthRequired(usableMethods(config, caller.email, user?.methods ?? []))
 }
 
 /**

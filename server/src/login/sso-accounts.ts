@@ -42,10 +42,7 @@ export const noteSsoSignIn = (tx: Queryable, userId: string, now: Date) =>
   tx.run(sql`update users set last_sso_at = ${now} where id = ${userId}`)
 
 export const endLoginsOfIdentity = (tx: Queryable, issuer: string, subject: string) =>
-  endLogins(
-    tx,
-    sql`identity_id in (select id from sso_identities where issuer = ${issuer} and subject = ${subject})`,
-  )
+  endLogins(tx, sql`identity_id in (select id from sso_identities where issuer = ${issuer} and subject = ${subject})`)
 
 /** Ends the logins of one sign-in at the provider. */
 export const endLoginsOfSid = (tx: Queryable, providerId: string, sid: string) =>

@@ -113,7 +113,8 @@ async function signIn(ctx: Context, provider: Provider, person: Verified, from: 
         },
         now,
       )
-      if (!token) throw new SsoRefusal('sso_no_account', 'the account is disabled, or the identity was removed meanwhile')
+      if (!token)
+        throw new SsoRefusal('sso_no_account', 'the account is disabled, or the identity was removed meanwhile')
       return { userId, token }
     }),
   )
