@@ -119,9 +119,7 @@ describe('a reset that runs meanwhile', () => {
       ]
       for (const [what, request] of requests) {
         const { owner } = await app.workspace()
-        const { status } = await app.unchanged(() =>
-          overtake(app, lock(owner), () => request(owner), endLogins(owner)),
-        )
+        const { status } = await app.unchanged(() => overtake(app, lock(owner), () => request(owner), endLogins(owner)))
         expect({ what, status }).toEqual({ what, status: 401 })
       }
     },
