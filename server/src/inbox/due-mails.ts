@@ -100,16 +100,27 @@ async function queueOne(unit: UnitOfWork, keys: Keyring, plan: Plan): Promise<Da
     now,
   )
   if (!allowed) return plus(now, Math.max(reset_ms, 1000))
-  const ids = entries.map(({ id }) => id)
+  const ids = await takeEntries(unit, entries)
+  if (ids.length === 0) return null
   await queueMail(unit, keys, {
     kind: 'notification',
     userId,
     workspaceId,
     data: { way, entry_ids: ids.slice(0, entriesShown), more: Math.max(ids.length - entriesShown, 0) },
   })
-  await tx.run(sql`update inbox_entries set mailed_at = ${now} where id = any(${ids})`)
   if (way === 'daily') await noteDigest(unit, plan)
   return null
+}
+
+/** Those that no other worker took: with settings that change meanwhile, an entry can be in both plans of a user. */
+async function takeEntries({ tx, now }: UnitOfWork, entries: { id: string }[]): Promise<string[]> {
+  const taken = await tx.rows<{ id: string }>(sql`
+    update inbox_entries set mailed_at = ${now}
+    where id = any(${entries.map(({ id }) => id)}) and mailed_at is null returning id`)
+  return taken
+    .map(({ id }) => id)
+    .sort()
+    .reverse()
 }
 
 /** The unread entries that no mail contains, newest first. */

@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { sessionScene } from '../../test/agent-sessions.ts'
 import type { Client } from '../../test/client.ts'
 import { type TestApp, type TestPerson, test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
+import { overtake } from '../../test/races.ts'
 import type { SmtpServer } from '../../test/smtp.ts'
 import { Keyring } from '../crypto.ts'
 import { sql } from '../db/sql.ts'
@@ -376,6 +377,19 @@ test(
     after(2)
     await Promise.all(Array.from({ length: 4 }, () => queueNotifications(app.ctx)))
     expect(await mailed()).toMatchObject([{ subject: 'Acme: 5 notifications' }])
+  },
+)
+
+test(
+  'an entry that another worker takes meanwhile is not mailed again',
+  verifiesOnPostgres('notify.once-per-entry'),
+  async ({ startApp, smtp }) => {
+    const { app, member, assign, after, mailed } = await mailScene(startApp, smtp)
+    await assign('Taken')
+    after(2)
+    const taken = sql`update inbox_entries set mailed_at = created_at where user_id = ${member.user.id}`
+    await overtake(app, taken, () => queueNotifications(app.ctx), [])
+    expect(await mailed()).toEqual([])
   },
 )
 

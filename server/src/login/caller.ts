@@ -13,7 +13,7 @@ import { isValid, recentMs } from './logins.ts'
 import { methodNames } from './methods.ts'
 import { isOwnOrigin, otherOrigin } from './origin.ts'
 import { personalTokenPrefix, resolvePersonalToken } from './personal-tokens.ts'
-import { isAllowed, needsSso } from './sso-only.ts'
+import { isAllowed, usableMethods } from './sso-only.ts'
 import { lastUseGrainMs, resolveToken, withValidToken } from './tokens.ts'
 
 /** Finds the caller: a person by login or personal token, or the holder of an OAuth token. */
@@ -53,7 +53,7 @@ interface FoundLogin {
   last_used_at: string
   loginMethod: LoginMethod | null
   recent: boolean
-  signInMethods?: SignInMethod[]
+  signInMethods?: readonly SignInMethod[]
 }
 
 /** One query finds the login, the person and the role in the requested workspace. */
@@ -77,9 +77,7 @@ async function resolveLogin(
   if (!found) throw new ApiError('UNAUTHORIZED')
 
   const { last_used_at, ...person } = found
-  if (person.signInMethods && needsSso(config, person.email)) {
-    person.signInMethods = person.signInMethods.filter((method) => method === 'sso')
-  }
+  if (person.signInMethods) person.signInMethods = usableMethods(config, person.email, person.signInMethods)
   const renew = now.getTime() - Date.parse(last_used_at) >= lastUseGrainMs
   if (renew) {
     await db.run(sql`update logins set last_used_at = ${now} where token_hash = ${tokenHash} and last_used_at < ${now}`)

@@ -45,6 +45,7 @@ interface Approved {
 export async function exchangeCliCode(ctx: Context, { address }: Device, code: string, verifier: string) {
   // Thrown after the commit: a code is used up by a wrong verifier too.
   const login = await transact(ctx, null, async ({ tx, now }) => {
+    await lockOwner(tx, code)
     const approved = await takeCode(tx, code, now)
     if (!approved || approved.challenge !== challengeOf(verifier)) return undefined
     const { id, client, providerId, identityId, sid } = approved
@@ -74,6 +75,12 @@ export async function exchangeCliCode(ctx: Context, { address }: Device, code: s
 }
 
 const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url')
+
+/** In a statement of its own: what ends the login that allowed the program locks the user first, and is seen then. */
+const lockOwner = (tx: Queryable, code: string) =>
+  tx.row(sql`
+    select 1 from cli_codes c join logins l on l.token_hash = c.login_hash join users u on u.id = l.user_id
+    where c.code_hash = ${sha256(code)} for share of u`)
 
 const takeCode = (tx: Queryable, code: string, now: Date) =>
   tx.row<Approved>(sql`

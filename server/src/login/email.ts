@@ -12,7 +12,7 @@ import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { endEverythingOf } from './end.ts'
 import { forgetNetworks } from './known-networks.ts'
 import { createLink, deleteLinks, endResetLinks, findLink, isReserved, type Link, useLink } from './links.ts'
-import { lockUser } from './methods.ts'
+import { lockCaller } from './methods.ts'
 import { lowerCase } from './sign-up.ts'
 import { queueVerification } from './verification.ts'
 
@@ -39,16 +39,21 @@ export async function changeEmail(ctx: Context, caller: Person, typed: string) {
   if (!config.mail) return changeAtOnce(ctx, caller, email)
   await takeOneInHour(db, `e-mail change ${caller.id}`, accountLimits.verificationsPerPerson, clock.now())
   await transact(ctx, caller, async (unit) => {
-    const { tx, now } = unit
+    const { tx } = unit
+    await lockCaller(tx, caller)
     const stored = await lockedEmail(unit, caller.id)
     const owner = await tx.row<{ id: string }>(sql`select id from users where email = ${email}`)
     if (owner) return void (await queueMail(unit, ctx.keys, { kind: 'email_taken', userId: owner.id }))
-    if (await isReserved(tx, email, caller.id, now)) return
+    if (await isUnavailable(unit, email, caller.id)) return
     await tx.run(sql`update users set pending_email = ${email} where id = ${caller.id}`)
     await mailChange(unit, ctx.keys, caller.id, email)
     await mailUndo(unit, ctx.keys, caller.id, stored)
   })
 }
+
+/** Another account can get it back, or it is the one that keeps a password with single sign-on only. */
+const isUnavailable = async ({ tx, now, config }: UnitOfWork, email: string, userId: string) =>
+  (config.sso.only && email === config.sso.breakGlass) || isReserved(tx, email, userId, now)
 
 async function mailChange(unit: UnitOfWork, keys: Keyring, userId: string, email: string) {
   const { token, expiresAt } = await createLink(unit, { userId, kind: 'change', email })
@@ -66,9 +71,8 @@ async function changeAtOnce(ctx: Context, caller: Person, email: string) {
   const taken = invalid({ email: 'has an account already' })
   try {
     await transact(ctx, caller, async (unit) => {
-      const { tx, now } = unit
-      await lockUser(tx, caller.id)
-      if (await isReserved(tx, email, caller.id, now)) throw taken
+      await lockCaller(unit.tx, caller)
+      if (await isUnavailable(unit, email, caller.id)) throw taken
       await storeEmail(unit, caller.id, email, null)
     })
   } catch (error) {
@@ -124,20 +128,28 @@ export async function confirmEmail(ctx: Context, caller: Person, token: string) 
 export async function undoEmailChange(ctx: Context, token: string) {
   const link = await findLink(ctx.db, token, ['undo'], ctx.clock.now())
   if (!link) throw notFound()
-  await transact(ctx, null, async (unit) => {
-    const { tx, now } = unit
-    const { email, pending } = await lockedEmail(unit, link.userId)
-    if (!(await useLink(unit, token))) throw notFound()
-    // It is verified only if it was: a click does not verify an address that another person registered.
-    await storeEmail(unit, link.userId, link.email, link.verifiedAt)
-    await tx.run(sql`update users set reset_blocked_until = ${plus(now, blockedMs)} where id = ${link.userId}`)
-    await deleteLaterUndos(unit, link)
-    await endEverythingOf(tx, now, link.userId)
-    await forgetNetworks(tx, link.userId)
-    const address = email === link.email ? pending : email
-    const data = { event: 'email_restored' }
-    if (address) await queueMail(unit, ctx.keys, { kind: 'security', userId: link.userId, address, data })
-  })
+  try {
+    await transact(ctx, null, (unit) => restoreEmail(unit, ctx.keys, link, token))
+  } catch (error) {
+    // An account that was created while the change was under way has the address.
+    if (isDuplicate(error, 'users_email')) throw notFound()
+    throw error
+  }
+}
+
+async function restoreEmail(unit: UnitOfWork, keys: Keyring, link: Link, token: string) {
+  const { tx, now } = unit
+  const { email, pending } = await lockedEmail(unit, link.userId)
+  if (!(await useLink(unit, token))) throw notFound()
+  // It is verified only if it was: a click does not verify an address that another person registered.
+  await storeEmail(unit, link.userId, link.email, link.verifiedAt)
+  await tx.run(sql`update users set reset_blocked_until = ${plus(now, blockedMs)} where id = ${link.userId}`)
+  await deleteLaterUndos(unit, link)
+  await endEverythingOf(tx, now, link.userId)
+  await forgetNetworks(tx, link.userId)
+  const address = email === link.email ? pending : email
+  const data = { event: 'email_restored' }
+  if (address) await queueMail(unit, keys, { kind: 'security', userId: link.userId, address, data })
 }
 
 /** Those of changes that followed would bring back the address that was just undone. */

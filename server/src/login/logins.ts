@@ -34,8 +34,9 @@ export interface NewLogin {
 }
 
 /**
- * Stores only the token's hash; the token is shown once. Undefined if the account is disabled, or if the password
- * changed since it was checked: the change ended the logins made with the old one, so this one must not start.
+ * Stores only the token's hash; the token is shown once. Undefined if the account is disabled, if the password changed
+ * since it was checked, or if the identity was removed: that ended the logins made with it, so this one must not start.
+ * With an identity, call it after the user was locked, so that a removal is seen.
  */
 export async function startLogin(db: Queryable, login: NewLogin, now: Date): Promise<string | undefined> {
   const { userId, method, from, passwordHash } = login
@@ -50,7 +51,12 @@ export async function startLogin(db: Queryable, login: NewLogin, now: Date): Pro
       ${provedAt}, ${login.expiresAt ?? null}
     from users
     where id = ${userId} and disabled_at is null
-      ${passwordHash === undefined ? none : sql`and password_hash = ${passwordHash}`} for share`)
+      ${passwordHash === undefined ? none : sql`and password_hash = ${passwordHash}`}
+      ${
+        login.identityId == null
+          ? none
+          : sql`and exists (select from sso_identities i where i.id = ${login.identityId} and i.user_id = users.id)`
+      } for share of users`)
   return started > 0 ? token : undefined
 }
 

@@ -1,8 +1,10 @@
+import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { type Person, reauthRequired, type SignInMethod } from '../http/caller.ts'
 import { ApiError, found } from '../http/errors.ts'
 import { newId } from '../ids.ts'
+import { usableMethods } from './sso-only.ts'
 
 export interface Identity {
   id: string
@@ -41,11 +43,11 @@ export const identitiesOf = sql`coalesce((
   from sso_identities i where i.user_id = u.id), '[]'::jsonb)`
 
 /** For routes whose body decides whether they need a recent login; the others declare it. */
-export async function refuseUnlessRecent(db: Queryable, caller: Person) {
+export async function refuseUnlessRecent({ db, config }: Context, caller: Person) {
   if (caller.recent) return
   const user = await db.row<{ methods: SignInMethod[] }>(sql`
     select ${methodNames} as methods from users u where u.id = ${caller.id}`)
-  throw reauthRequired(user?.methods ?? [])
+  throw reauthRequired(usableMethods(config, caller.email, user?.methods ?? []))
 }
 
 /**
@@ -60,6 +62,20 @@ export async function refuseLastMethod(tx: Queryable, userId: string) {
 
 export const lockUser = (tx: Queryable, userId: string) =>
   tx.row(sql`select 1 from users where id = ${userId} for update`)
+
+/**
+ * Locks the user of the login, and returns whether the login is still there. A reset ends it while a request of it is
+ * under way; what the request would add must not let the same person in again.
+ */
+export async function lockWithLogin(tx: Queryable, { id, tokenHash }: Pick<Person, 'id' | 'tokenHash'>) {
+  await lockUser(tx, id)
+  return (await tx.row(sql`select 1 from logins where token_hash = ${tokenHash}`)) !== undefined
+}
+
+/** The same for a request that is then refused. */
+export async function lockCaller(tx: Queryable, caller: Person) {
+  if (!(await lockWithLogin(tx, caller))) throw new ApiError('UNAUTHORIZED')
+}
 
 export interface NewIdentity {
   userId: string

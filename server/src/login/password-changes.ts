@@ -7,7 +7,7 @@ import { endEverythingOf } from './end.ts'
 import { counterInLogin, countersOf, limitingGuesses } from './guesses.ts'
 import { forgetOtherNetworks } from './known-networks.ts'
 import { endResetLinks } from './links.ts'
-import { lockUser, refuseLastMethod } from './methods.ts'
+import { lockCaller, refuseLastMethod } from './methods.ts'
 import { hashPassword, passwordMatches } from './passwords.ts'
 import { tellOwner } from './security-mails.ts'
 import { refuseInSsoOnly } from './sso-only.ts'
@@ -65,7 +65,7 @@ export async function setPassword(ctx: Context, caller: Person, address: string,
   const fresh = await hashPassword(password)
   await transact(ctx, caller, async (unit) => {
     const { tx, now } = unit
-    await lockUser(tx, caller.id)
+    await lockCaller(tx, caller)
     const { had } = found(
       await tx.row<{ had: boolean }>(sql`
         select password_hash is not null as had from users where id = ${caller.id}`),
@@ -83,7 +83,7 @@ export async function setPassword(ctx: Context, caller: Person, address: string,
 export const removePassword = (ctx: Context, caller: Person) =>
   transact(ctx, caller, async (unit) => {
     const { tx } = unit
-    await lockUser(tx, caller.id)
+    await lockCaller(tx, caller)
     const has = await tx.row(sql`select 1 from users where id = ${caller.id} and password_hash is not null`)
     if (!has) throw notFound()
     await refuseLastMethod(tx, caller.id)

@@ -1,7 +1,8 @@
-import { expect } from 'vitest'
-import { test, verifiesOnPostgres } from '../../test/harness.ts'
+import { describe, expect } from 'vitest'
+import { type TestPerson, test, verifiesOnPostgres } from '../../test/harness.ts'
 import { test as mailed, mailsTo, tokenFor } from '../../test/mailed.ts'
 import { pkce } from '../../test/oauth.ts'
+import { overtake } from '../../test/races.ts'
 import { sql } from '../db/sql.ts'
 import { responsesSettled } from './after-response.ts'
 import { addIdentity, removeIdentity } from './methods.ts'
@@ -102,3 +103,34 @@ test(
     }
   },
 )
+
+describe('a reset that runs meanwhile', () => {
+  const lock = ({ user }: TestPerson) => sql`select 1 from users where id = ${user.id} for update`
+  const endLogins = ({ user }: TestPerson) => [sql`delete from logins where user_id = ${user.id}`]
+
+  test(
+    'leaves the login that it ended no way back in',
+    verifiesOnPostgres('reset.ends-everything'),
+    async ({ app }) => {
+      const requests: [string, (person: TestPerson) => Promise<{ status: number }>][] = [
+        ['password', (person) => person.put('/auth/password', { new_password: 'the password of a thief' })],
+        ['e-mail', (person) => person.post('/auth/email', { email: `thief-${person.user.id}@example.com` })],
+        ['token', (person) => person.post('/personal-tokens', { name: 'Thief', scopes: ['read'] })],
+      ]
+      for (const [what, request] of requests) {
+        const { owner } = await app.workspace()
+        const { status } = await app.unchanged(() => overtake(app, lock(owner), () => request(owner), endLogins(owner)))
+        expect({ what, status }).toEqual({ what, status: 401 })
+      }
+    },
+  )
+
+  test('ends a program that exchanges its code', verifiesOnPostgres('reset.ends-everything'), async ({ app }) => {
+    const person = await app.person()
+    const { challenge, verifier } = pkce()
+    const { code } = (await person.post('/auth/cli-logins', { challenge, name: 'baton' })).body
+    const exchange = () => app.anonymous.post('/auth/cli-logins/exchange', { code, verifier })
+    expect((await overtake(app, lock(person), exchange, endLogins(person))).status).toBe(404)
+    expect(await app.ctx.db.rows(sql`select 1 from logins where user_id = ${person.user.id}`)).toEqual([])
+  })
+})

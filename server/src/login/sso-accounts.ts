@@ -1,5 +1,5 @@
 import type { Queryable } from '../db/database.ts'
-import { sql } from '../db/sql.ts'
+import { type Sql, sql } from '../db/sql.ts'
 import { newId } from '../ids.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { endEverythingOf, removeMethodsOf } from './end.ts'
@@ -41,11 +41,16 @@ export async function takeOverAccount({ tx, now }: UnitOfWork, userId: string) {
 export const noteSsoSignIn = (tx: Queryable, userId: string, now: Date) =>
   tx.run(sql`update users set last_sso_at = ${now} where id = ${userId}`)
 
-export const endLoginsOfIdentity = (db: Queryable, issuer: string, subject: string) =>
-  db.run(sql`
-    delete from logins where identity_id in (
-      select id from sso_identities where issuer = ${issuer} and subject = ${subject})`)
+export const endLoginsOfIdentity = (tx: Queryable, issuer: string, subject: string) =>
+  endLogins(tx, sql`identity_id in (select id from sso_identities where issuer = ${issuer} and subject = ${subject})`)
 
 /** Ends the logins of one sign-in at the provider. */
-export const endLoginsOfSid = (db: Queryable, providerId: string, sid: string) =>
-  db.run(sql`delete from logins where provider_id = ${providerId} and sid = ${sid}`)
+export const endLoginsOfSid = (tx: Queryable, providerId: string, sid: string) =>
+  endLogins(tx, sql`provider_id = ${providerId} and sid = ${sid}`)
+
+/** Locks the users first: a program that is just exchanging its code has its login before, or gets none. */
+async function endLogins(tx: Queryable, which: Sql) {
+  await tx.rows(sql`
+    select 1 from users where id in (select user_id from logins where ${which}) order by id for update`)
+  await tx.run(sql`delete from logins where ${which}`)
+}

@@ -1,6 +1,7 @@
 import { days, plus } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { type Sql, sql } from '../db/sql.ts'
+import type { SignInMethod } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 
 const tokensKeptMs = days(30)
@@ -13,6 +14,12 @@ export const needsSso = ({ sso }: Config, email?: string) =>
 export function refuseInSsoOnly(config: Config, email?: string) {
   if (needsSso(config, email)) throw new ApiError('SSO_REQUIRED')
 }
+
+/** Of the sign-in methods of this address, those that it may use. */
+export const usableMethods = (config: Config, email: string, methods: readonly SignInMethod[]) =>
+  config.sso.only
+    ? methods.filter((method) => method === 'sso' || (method === 'password' && !needsSso(config, email)))
+    : methods
 
 /** Whether the login `l` of the statement began in a way that is still allowed. */
 export const isAllowed = ({ sso }: Config): Sql =>

@@ -8,7 +8,7 @@ import { ApiError, found, invalid } from '../http/errors.ts'
 import { type Allowance, networkOf, takeOne } from '../http/rate-limit.ts'
 import { rememberNetwork } from '../login/known-networks.ts'
 import { type Device, proveLogin, startLogin } from '../login/logins.ts'
-import { addPasskey, lockUser, notePasskeyUse, removePasskey } from '../login/methods.ts'
+import { addPasskey, lockCaller, notePasskeyUse, removePasskey } from '../login/methods.ts'
 import { tellOwner } from '../login/security-mails.ts'
 import { person } from '../login/sign-up.ts'
 import { refuseInSsoOnly } from '../login/sso-only.ts'
@@ -76,7 +76,7 @@ export async function createPasskey(ctx: Context, caller: Person, { name, creden
     return await transact(ctx, caller, async (unit) => {
       const { tx, now } = unit
       // Locks the user, so that two new passkeys are counted one after the other.
-      await lockUser(tx, caller.id)
+      await lockCaller(tx, caller)
       const { count } = found(
         await tx.row<{ count: number }>(sql`
           select count(*)::int as count from passkeys where user_id = ${caller.id}`),

@@ -6,6 +6,7 @@ import { none, sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
+import { lockCaller } from '../login/methods.ts'
 import { nameOfUser } from '../login/names.ts'
 import { insertPersonalToken, personalTokenColumns, removePersonalToken } from '../login/personal-tokens.ts'
 import { tellOwner } from '../login/security-mails.ts'
@@ -46,6 +47,7 @@ export function createPersonalToken(ctx: Context, caller: Member, body: NewPerso
     const { tx, now } = unit
     const expiresAt = expiryOf(body.expires_at, now)
     const { workspaceId, id: userId } = caller
+    await lockCaller(tx, caller)
     // Locked, so that concurrent creates are counted, and the membership does not end meanwhile.
     const member = await tx.row(sql`
       select 1 from memberships where workspace_id = ${workspaceId} and user_id = ${userId} for no key update`)

@@ -5,6 +5,7 @@ import { ssoSettings } from '../../test/issuer.ts'
 import { programOf } from '../../test/oauth.ts'
 import { expectRefusal, SsoBrowser, ssoScene, startIssuer } from '../../test/sso.ts'
 import { sql } from '../db/sql.ts'
+import { createLink } from '../login/links.ts'
 import { addIdentity, addPasskey } from '../login/methods.ts'
 
 const problem = (name: string) => `/sign-in?problem=${name}`
@@ -403,3 +404,23 @@ test('joins workspaces once', verifies('sso.join-once'), async ({ startApp }) =>
   const again = await new SsoBrowser(app).signIn(issuer, person)
   expect(await rolesOf(again.token)).toEqual({ [two.id]: 'admin' })
 })
+
+test(
+  'an address that an account can get back is not given to a new one',
+  verifies('account.change-email-undo'),
+  async ({ startApp }) => {
+    const { app, issuer, browser } = await ssoScene(startApp)
+    const { user } = await app.person()
+    const now = app.clock.now()
+    const link = { userId: user.id, kind: 'undo' as const, email: 'earlier@example.com' }
+    const { token } = await app.ctx.db.tx((tx) => createLink({ tx, now }, link))
+    const person = issuer.person({ email: link.email })
+    await expectRefusal(app, '/sign-in?problem=sso_link_first', () => browser().signIn(issuer, person))
+    expect((await app.anonymous.post('/auth/email/undo', { token })).status).toBe(204)
+    // The address is in use from the start.
+    const other = await app.person()
+    const taken = await app.ctx.db.tx((tx) => createLink({ tx, now }, { ...link, email: other.user.email }))
+    const refused = await app.unchanged(() => app.anonymous.post('/auth/email/undo', { token: taken.token }))
+    expect(refused.status).toBe(404)
+  },
+)

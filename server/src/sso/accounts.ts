@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
+import { isReserved } from '../login/links.ts'
 import { addIdentity } from '../login/methods.ts'
 import { tellOwner } from '../login/security-mails.ts'
 import {
@@ -46,6 +47,10 @@ export async function findAccount(
     provider.signUp === 'yes' ||
     (provider.signUp === 'invited' && (config.signup === 'open' || (await isInvited(tx, email, now))))
   if (!maySignUp) throw new SsoRefusal('sso_no_account', `there is no account, and sign_up is ${provider.signUp}`)
+  // By undoing the change, an account that had this address can still get it back.
+  if (await isReserved(tx, email, null, now)) {
+    throw new SsoRefusal('sso_link_first', 'another account had the address lately and can get it back')
+  }
   const userId = await createSsoAccount(unit, email, nameOf(person.claims, email))
   return { userId, identityId: await insertIdentity(unit, provider, person, userId) }
 }

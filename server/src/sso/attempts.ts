@@ -5,11 +5,10 @@ import type { Context } from '../context.ts'
 import { newSecret, sha256 } from '../crypto.ts'
 import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
-import { type Anonymous, type Person, reauthRequired } from '../http/caller.ts'
+import type { Anonymous, Person } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import { type Allowance, networkOf, takeOne } from '../http/rate-limit.ts'
 import { refuseUnlessRecent } from '../login/methods.ts'
-import { needsSso } from '../login/sso-only.ts'
 import type { Issuers } from './issuers.ts'
 import { localPath } from './rules.ts'
 
@@ -37,8 +36,7 @@ export async function startSso(
   const provider = issuers.provider(providerId)
   if (purpose !== 'sign_in') {
     if (caller.kind !== 'person' || caller.scopes) throw new ApiError('UNAUTHORIZED')
-    if (purpose === 'link' && !caller.recent && needsSso(config, caller.email)) throw reauthRequired(['sso'])
-    if (purpose === 'link') await refuseUnlessRecent(db, caller)
+    if (purpose === 'link') await refuseUnlessRecent(ctx, caller)
   }
   await takeOne(db, `sso start ${networkOf(address)}`, startsPerAddress, clock.now())
   const { openid, configuration } = await issuers.issuer(provider)

@@ -5,6 +5,7 @@ import type { Anonymous, Person } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import { rememberNetwork } from '../login/known-networks.ts'
 import { type Device, proveLogin, startLogin } from '../login/logins.ts'
+import { lockWithLogin } from '../login/methods.ts'
 import { endLoginsOfIdentity, findIdentity, noteSsoSignIn } from '../login/sso-accounts.ts'
 import type { Provider } from '../sso-config.ts'
 import { transact } from '../unit-of-work.ts'
@@ -75,7 +76,7 @@ async function finishAttempt(
   try {
     refuseOutsiders(provider, person.claims)
   } catch (error) {
-    await endLoginsOfIdentity(ctx.db, person.issuer, person.subject)
+    await transact(ctx, null, ({ tx }) => endLoginsOfIdentity(tx, person.issuer, person.subject))
     throw error
   }
   if (startedBy && attempt.purpose === 'reauth') await confirmIdentity(ctx, startedBy, person)
@@ -87,8 +88,10 @@ async function finishAttempt(
 /** The login that started it must still be there: another person may use the browser by now. */
 function starterOf({ loginHash }: Attempt, caller: Anonymous | Person): Person {
   if (caller.kind === 'person' && !caller.scopes && loginHash?.equals(caller.tokenHash)) return caller
-  throw new SsoRefusal('sso_expired', 'the login that started it has ended')
+  throw loginEnded()
 }
+
+const loginEnded = () => new SsoRefusal('sso_expired', 'the login that started it has ended')
 
 async function signIn(ctx: Context, provider: Provider, person: Verified, from: Device): Promise<string> {
   const { userId, token } = await again(() =>
@@ -110,7 +113,8 @@ async function signIn(ctx: Context, provider: Provider, person: Verified, from: 
         },
         now,
       )
-      if (!token) throw new SsoRefusal('sso_no_account', 'the account is disabled')
+      if (!token)
+        throw new SsoRefusal('sso_no_account', 'the account is disabled, or the identity was removed meanwhile')
       return { userId, token }
     }),
   )
@@ -121,6 +125,7 @@ async function signIn(ctx: Context, provider: Provider, person: Verified, from: 
 const linkIdentity = (ctx: Context, provider: Provider, caller: Person, person: Verified) =>
   again(() =>
     transact(ctx, caller, async (unit) => {
+      if (!(await lockWithLogin(unit.tx, caller))) throw loginEnded()
       const { identityId } = await linkTo(ctx, unit, provider, person, caller.id)
       await joinWorkspaces(unit, provider, identityId, caller.id)
     }),

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { test, verifiesOnPostgres } from '../../test/harness.ts'
+import { overtake } from '../../test/races.ts'
 import { SsoBrowser, ssoScene } from '../../test/sso.ts'
 import { sql } from '../db/sql.ts'
 
@@ -45,5 +46,41 @@ test(
     )
     expect(ends.filter(({ token }) => token)).toHaveLength(1)
     expect(await app.ctx.db.rows(sql`select 1 from sso_identities where user_id = ${user.id}`)).toHaveLength(1)
+  },
+)
+
+test(
+  'an identity that is removed meanwhile starts no login',
+  verifiesOnPostgres('reset.unverified-account-cleans'),
+  async ({ startApp }) => {
+    const { app, issuer, browser } = await ssoScene(startApp)
+    const person = issuer.person()
+    await browser().signIn(issuer, person)
+    const user = sql`(select id from users where email = ${person.email})`
+    const end = await overtake(
+      app,
+      sql`select 1 from users where id = ${user} for update`,
+      () => browser().signIn(issuer, person),
+      [sql`delete from sso_identities where user_id = ${user}`, sql`delete from logins where user_id = ${user}`],
+    )
+    expect(end).toMatchObject({ location: '/sign-in?problem=sso_no_account', token: undefined })
+    expect(await app.ctx.db.rows(sql`select 1 from logins where user_id = ${user}`)).toEqual([])
+  },
+)
+
+test(
+  'a login that ends meanwhile links no identity',
+  verifiesOnPostgres('sso.link-signed-in'),
+  async ({ startApp }) => {
+    const { app, issuer } = await ssoScene(startApp)
+    const { user, token } = await app.person()
+    const end = await overtake(
+      app,
+      sql`select 1 from users where id = ${user.id} for update`,
+      () => new SsoBrowser(app, token).signIn(issuer, issuer.person(), { purpose: 'link' }),
+      [sql`delete from logins where user_id = ${user.id}`],
+    )
+    expect(end.location).toBe('/account?problem=sso_expired')
+    expect(await app.ctx.db.rows(sql`select 1 from sso_identities where user_id = ${user.id}`)).toEqual([])
   },
 )

@@ -89,6 +89,28 @@ describe('the break-glass account', () => {
     },
   )
 
+  test(
+    'confirms its identity with its password or a provider, and no other account takes its address',
+    verifies('sso.only-break-glass', 'reauth.required'),
+    async ({ startApp }) => {
+      const { app, issuer, owner, member, turnOn } = await scene(startApp)
+      await app.ctx.db.run(sql`
+        insert into passkeys (id, user_id, name, credential_id, public_key, counter, transports, created_at)
+        values ('psk_x', ${owner.user.id}, 'Laptop', 'eA', '', 0, '{}', ${app.clock.now()})`)
+      turnOn()
+      const { token } = await new SsoBrowser(app).signIn(issuer, issuer.person({ email: member.user.email }))
+      const person = app.anonymous.with({ authorization: `Bearer ${token}` })
+      app.ctx.config.sso.breakGlass = 'emergency@example.com'
+      const taken = await app.unchanged(() => person.post('/auth/email', { email: 'emergency@example.com' }))
+      expect(taken).toMatchObject({ status: 422, body: { details: { email: expect.any(String) } } })
+      turnOn()
+      app.clock.advance({ minutes: 15 })
+      const late = { status: 403, body: { code: 'REAUTH_REQUIRED', details: { methods: ['password'] } } }
+      expect(await app.unchanged(() => owner.delete('/auth/password'))).toMatchObject(late)
+      expect(await app.unchanged(() => owner.post('/auth/sso/company', { purpose: 'link' }))).toMatchObject(late)
+    },
+  )
+
   test('is recorded in each of its workspaces', verifies('sso.only-break-glass'), async ({ startApp }) => {
     const { app, owner, turnOn } = await scene(startApp)
     const { body: second } = await owner.post('/workspaces', { name: 'Second' })
