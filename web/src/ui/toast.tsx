@@ -45,7 +45,8 @@ export function Toasts({ onOpen }: { onOpen: (href: string) => void }) {
     <section
       aria-label="Messages"
       aria-live="polite"
-      className="pointer-events-none fixed inset-x-3 bottom-3 z-60 flex flex-col items-end gap-2 sm:left-auto sm:w-96"
+      // On narrow screens below the header: at the bottom it would cover the buttons of composers.
+      className="pointer-events-none fixed inset-x-3 top-14 z-60 flex flex-col items-end gap-2 sm:top-auto sm:bottom-3 sm:left-auto sm:w-96"
     >
       {shown.map(({ id, text, tone, link, undo, action = undo && { label: 'Undo', run: undo } }) => (
         <div

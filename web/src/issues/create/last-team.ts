@@ -1,7 +1,7 @@
 import { currentWorkspaceId } from '../../data/api.ts'
 
-const key = () => `baton.team.${currentWorkspaceId()}`
+const key = (userId: string) => `baton.team.${currentWorkspaceId()}.${userId}`
 
-/** The team of the last issue that was created in this workspace, in this browser. */
-export const lastTeam = () => localStorage.getItem(key())
-export const rememberTeam = (id: string) => localStorage.setItem(key(), id)
+/** The team whose issues this user last listed or added to in this workspace, in this browser. */
+export const lastTeam = (userId: string) => localStorage.getItem(key(userId))
+export const rememberTeam = (userId: string, teamId: string) => localStorage.setItem(key(userId), teamId)
