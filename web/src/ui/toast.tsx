@@ -45,8 +45,8 @@ export function Toasts({ onOpen }: { onOpen: (href: string) => void }) {
     <section
       aria-label="Messages"
       aria-live="polite"
-      // On narrow screens below the header: at the bottom it would cover the buttons of composers.
-      className="pointer-events-none fixed inset-x-3 top-14 z-60 flex flex-col items-end gap-2 sm:top-auto sm:bottom-3 sm:left-auto sm:w-96"
+      // Never over the Send button of a session: below the header on narrow screens, over the aside on wide ones.
+      className="pointer-events-none fixed inset-x-3 top-14 z-60 flex flex-col items-end gap-2 sm:left-auto sm:w-80 lg:top-auto lg:bottom-3"
     >
       {shown.map(({ id, text, tone, link, undo, action = undo && { label: 'Undo', run: undo } }) => (
         <div
