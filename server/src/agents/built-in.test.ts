@@ -114,7 +114,7 @@ test(
     app.clock.advance({ seconds: 2 })
     await done(write(session, 'look again'))
     await app.work()
-    const again = (await readActivities(session)).slice(activities.length)
+    const again = (await readActivities(session)).slice(activities.length + 2)
     expect(typesOf(again)).not.toContain('elicitation')
     expect(lastBody(again)).not.toContain('Likely duplicate')
     expect(lastBody(again)).toContain(`Linked as a duplicate: [${older.code} ${older.title}](${older.url}).`)

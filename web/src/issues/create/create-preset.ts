@@ -5,7 +5,6 @@ import { optionOf } from '../fields/field.tsx'
 import { filterFields, idFromUrl } from '../fields/fields.tsx'
 import { type IssueSearch, isNegated, valuesOf } from '../fields/search.ts'
 import { blankDraft, type Draft } from './draft.ts'
-import { rememberTeam } from './last-team.ts'
 
 export type Preset = Partial<Draft>
 
@@ -30,7 +29,6 @@ export const currentPreset = () => preset
 export function usePreset(search: IssueSearch, directory: Directory) {
   useEffect(() => {
     preset = presetFor(search, directory)
-    if (preset.team_id) rememberTeam(directory.me, preset.team_id)
     return () => {
       preset = {}
     }
