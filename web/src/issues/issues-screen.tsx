@@ -6,7 +6,6 @@ import { useMe } from '../data/me.ts'
 import { showOverlay } from '../data/overlay.ts'
 import { Skeletons } from '../ui/states.tsx'
 import { presetFor, usePreset } from './create/create-preset.ts'
-import { useLastTeam } from './create/last-team.ts'
 import { useDirectory } from './fields/directory.ts'
 import type { Row } from './fields/group-issues.ts'
 import type { IssueSearch } from './fields/search.ts'
@@ -48,7 +47,10 @@ export function IssuesScreen() {
   const actions = useRowActions({ rows, current, selection, directory, grouping, manual: sorting === 'manual' })
   const grid = useRef<HTMLElement>(null)
   usePreset(search, directory)
-  useLastTeam(search, directory)
+  useEffect(() => {
+    // For create/last-team.ts, which is loaded later.
+    if (/^\w+$/.test(search.team ?? '')) localStorage.setItem(`baton.team.${directory.me}`, search.team as string)
+  }, [search.team, directory.me])
   useEffect(() => rememberList(rows), [rows])
 
   const onSearch = useCallback(
