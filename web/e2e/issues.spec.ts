@@ -133,7 +133,7 @@ test('a new issue from all issues starts with the team that the user last listed
     ['DES', 'Design'],
   ]) {
     await page.goto(`/issues?team=${key}`)
-    await expect(page.getByRole('button', { name: `Team is ${name}` })).toBeVisible()
+    await expect(page.getByRole('button', { name: `Team is ${name}`, exact: true })).toBeVisible()
     await page.goto('/issues')
     await expect(rowOf(page, 'The door sticks')).toBeVisible()
     await page.keyboard.press('c')
