@@ -49,7 +49,7 @@ export function IssuesScreen() {
   usePreset(search, directory)
   useEffect(() => {
     // For create/last-team.ts, which is loaded later.
-    if (/^\w+$/.test(search.team ?? '')) localStorage.setItem(`baton.team.${directory.me}`, search.team as string)
+    if (search.team) localStorage.setItem(`team.${directory.me}`, search.team)
   }, [search.team, directory.me])
   useEffect(() => rememberList(rows), [rows])
 

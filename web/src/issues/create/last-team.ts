@@ -1,12 +1,12 @@
 import type { Directory } from '../fields/directory.ts'
 
-/** The issues screen writes it too, when it lists one team. */
-const entry = ({ me }: Directory) => `baton.team.${me}`
+/** The issues screen writes it too: the keys of the teams that it lists. */
+const entry = ({ me }: Directory) => `team.${me}`
 
 /** The id of the team whose issues this user last listed or added to in this browser, if it is in this workspace. */
 export function lastTeam(directory: Directory): string | null {
-  const key = localStorage.getItem(entry(directory))
-  return [...directory.teams.values()].find((team) => team.key === key)?.id ?? null
+  const keys = localStorage.getItem(entry(directory))?.split(',')
+  return [...directory.teams.values()].find(({ key }) => keys?.includes(key))?.id ?? null
 }
 
 export const rememberTeam = (directory: Directory, id: string) =>
