@@ -109,9 +109,7 @@ function useOptions({ options }: Question, query: string) {
     return { options: answer?.options ?? null, pending, problem: pending ? undefined : answer?.problem }
   }
   const wanted = fold(query.trim())
-  const found = wanted
-    ? options.filter(({ label, keywords = '' }) => fold(`${label} ${keywords}`).includes(wanted))
-    : options
+  const found = wanted ? options.filter(({ label, keywords = '' }) => fold(label + keywords).includes(wanted)) : options
   return { options: found, pending: false, problem: undefined }
 }
 
