@@ -49,7 +49,7 @@ export function IssuesScreen() {
   usePreset(search, directory)
   useEffect(() => {
     // For create/last-team.ts, which is loaded later.
-    if (search.team) localStorage[`team.${directory.me}`] = search.team
+    if (search.team) localStorage.setItem(`team.${directory.me}`, search.team)
   }, [search.team, directory.me])
   useEffect(() => rememberList(rows), [rows])
 
