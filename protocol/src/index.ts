@@ -146,7 +146,7 @@ export {
   ProjectData,
   projectFields,
 } from './projects.ts'
-export type { NewReplay, Replay } from './replays.ts'
+export type { NewReplay, Replay, SkipReason } from './replays.ts'
 export * from './routes.ts'
 export type { Instance } from './service.ts'
 export type { ChangedFile, ChangesSummary, NewChanges, OmittedReason, SessionChanges } from './session-changes.ts'

@@ -293,6 +293,20 @@ describe('refuses, in one line that names the variable', () => {
     })
   }
 
+  test('a list, with an example of a valid one', () => {
+    for (const name of ['BATON_RETRY_DELAYS', 'BATON_WEBHOOK_ALLOW', 'BATON_TRUST_PROXY']) {
+      let message = ''
+      try {
+        readConfig({ [name]: '?, !' })
+      } catch (error) {
+        message = (error as Error).message
+      }
+      const [, example = ''] = /separated by commas.*such as (\S+)$/.exec(message) ?? []
+      expect({ name, message, example }).toMatchObject({ example: expect.stringContaining(',') })
+      expect(() => readConfig({ [name]: example })).not.toThrow()
+    }
+  })
+
   test('DATABASE_URL without BATON_SECRET_KEY', verifies('config.secret-key-required-with-database-url'), () => {
     expect(() => readConfig({ DATABASE_URL: postgres.DATABASE_URL })).toThrow(/^BATON_SECRET_KEY is required/)
   })

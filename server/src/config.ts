@@ -117,7 +117,7 @@ export function readConfig(env: Env): Config {
       ? { kind: 'postgres', url: databaseUrl }
       : { kind: 'embedded', dataDir: read(env, 'BATON_DATA_DIR', './.baton', String) },
     secretKey,
-    previousSecretKeys: read(env, 'BATON_SECRET_KEY_PREVIOUS', [], listOf(key)),
+    previousSecretKeys: read(env, 'BATON_SECRET_KEY_PREVIOUS', [], listOf(previousKey)),
     role,
     // A worker receives no requests from proxies.
     stopDelayMs: role === 'worker' ? 0 : stopDelayMs,
@@ -175,8 +175,11 @@ const listOf =
     text.split(',').map((part) => parse(part.trim()))
 
 function retryDelays(text: string) {
-  const delays = listOf(wholeNumber(0, secondsInYear))(text)
-  if (delays.length > 10) throw new BadValue('must have at most 10 delays')
+  const example = 'such as 60,3600,21600'
+  const delays = text.split(',').map((part) => (/^\d{1,15}$/.test(part.trim()) ? Number(part) : Number.NaN))
+  if (!delays.every((delay) => delay <= secondsInYear))
+    throw new BadValue(`must be seconds separated by commas, each from 0 to ${secondsInYear}, ${example}`)
+  if (delays.length > 10) throw new BadValue(`must have at most 10 delays, ${example}`)
   return delays.map((delay) => delay * 1000)
 }
 
@@ -186,6 +189,14 @@ function key(text: string) {
   const given = text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '')
   if (bytes.length !== 32 || canonical !== given) throw new BadValue('must be 32 bytes in base64')
   return bytes
+}
+
+function previousKey(text: string) {
+  try {
+    return key(text)
+  } catch {
+    throw new BadValue('must be keys of 32 bytes in base64, separated by commas')
+  }
 }
 
 function url(text: string) {
@@ -217,7 +228,8 @@ function postgresUrl(text: string) {
 }
 
 function addressOrRange(text: string) {
-  if (!isAddress(text) && !isRange(text)) throw new BadValue('must contain IP addresses or CIDR ranges')
+  if (!isAddress(text) && !isRange(text))
+    throw new BadValue('must be IP addresses or CIDR ranges separated by commas, such as 10.0.0.5,10.1.0.0/16')
   return text
 }
 
@@ -235,7 +247,9 @@ function allowedTarget(text: string): AllowedTarget {
   const [, host, port] = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i.exec(text) ?? []
   const bare = host?.replace(/^\[|\]$/g, '')
   if (!host || !bare || (host.startsWith('[') && !ipaddr.IPv6.isValid(bare)) || Number(port ?? 1) > 65_535) {
-    throw new BadValue('must contain entries of the form host, host:port or CIDR range')
+    throw new BadValue(
+      'must be hosts, hosts with a port or CIDR ranges separated by commas, such as localhost:4000,10.0.0.0/8',
+    )
   }
   return { host: host.toLowerCase(), port: port ? Number(port) : null }
 }

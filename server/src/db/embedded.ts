@@ -143,7 +143,7 @@ class DatabaseThread {
 
   #answered(answer: Exclude<Answer, { print: string }>) {
     const asker = this.#askers.shift()
-    if (this.#askers.length === 0) this.#worker.unref()
+    if (this.#askers.length === 0 && !this.#lost) this.#worker.unref()
     if ('error' in answer) asker?.reject(Object.assign(new Error(answer.error.message), answer.error))
     else asker?.resolve(answer as never)
   }

@@ -1,9 +1,12 @@
-import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Worker } from 'node:worker_threads'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openTestDatabase } from '../../test/database.ts'
+import { compiledDir } from '../paths.ts'
 import { Db } from './database.ts'
 import { Disk } from './disk.ts'
 import { openEmbedded } from './embedded.ts'
@@ -75,6 +78,20 @@ describe.skipIf(process.env.DATABASE_URL)('the embedded database', () => {
     await db.close()
     // Segments have 16 MB. 85 MB are written between two checks, 340 MB in total.
     expect(most).toBeLessThanOrEqual(12)
+  })
+
+  test('is closed before its process ends, also with statements underway', async () => {
+    const program = join(temporaryDir(), 'program.mjs')
+    writeFileSync(
+      program,
+      `const { openEmbedded } = await import(${JSON.stringify(new URL('db/embedded.js', compiledDir).href)})
+      const db = await openEmbedded({})
+      void db.query({ text: 'select 1', values: [] })
+      await db.close()
+      console.log('closed')`,
+    )
+    const { stdout } = await promisify(execFile)(process.execPath, [program])
+    expect(stdout).toBe('closed\n')
   })
 
   test('fails all statements and says so once when its thread ends', async () => {

@@ -65,6 +65,10 @@ const teamsOf = ({ all_teams, team_ids }: Details, names: Names) => {
 
 const countOf = (issues: unknown) => (issues === 1 ? '1 issue' : `${issues} issues`)
 
+/** How long the old secret still signs after a rotation. */
+const overlapOf = ({ overlap_hours: hours }: Details) =>
+  hours === undefined ? ' without overlap' : ` with an overlap of ${hours === 1 ? '1 hour' : `${hours} hours`}`
+
 /** Texts that name the subject, to follow the name of the actor. Actions without one use their label. */
 const sentences: Partial<Record<AuditAction, Sentence>> = {
   'member.role_changed': (member, { from, to }) => `changed the role of ${member} from ${from} to ${to}`,
@@ -88,7 +92,7 @@ const sentences: Partial<Record<AuditAction, Sentence>> = {
   'app.updated': (app) => `changed the manifest of ${app}`,
   'app.deleted': (app) => `deleted the agent app ${app}`,
   'app.client_secret_rotated': (app) => `rotated the client secret of ${app}`,
-  'app.webhook_secret_rotated': (app) => `rotated the webhook secret of ${app}`,
+  'app.webhook_secret_rotated': (app, details) => `rotated the webhook secret of ${app}${overlapOf(details)}`,
   'app.replay_started': (app) => `started a replay for ${app}`,
   'app.replay_stopped': (app) => `stopped a replay for ${app}`,
   'app.webhook_rotation_finished': (app) => `ended the overlap of webhook secrets of ${app}`,
@@ -110,7 +114,7 @@ const sentences: Partial<Record<AuditAction, Sentence>> = {
   'webhook.disabled': (webhook) => `disabled the webhook ${webhook}`,
   'webhook.failing': (webhook) => `disabled the webhook ${webhook} after repeated failures`,
   'webhook.secret_shown': (webhook) => `viewed the secret of the webhook ${webhook}`,
-  'webhook.secret_rotated': (webhook) => `rotated the secret of the webhook ${webhook}`,
+  'webhook.secret_rotated': (webhook, details) => `rotated the secret of the webhook ${webhook}${overlapOf(details)}`,
   'webhook.replay_started': (webhook) => `started a replay of the webhook ${webhook}`,
   'webhook.replay_stopped': (webhook) => `stopped a replay of the webhook ${webhook}`,
   'webhook.rotation_finished': (webhook) => `ended the overlap of secrets of the webhook ${webhook}`,
