@@ -109,7 +109,8 @@ export class Attack {
   /** Groups whose canaries were never read. */
   neverRead = () => groups.filter((group) => group !== 'secret' && !this.#world.canaries.permittedReads.has(group))
 
-  neverAccepted = () => [...this.#counts].filter(([, { accepted }]) => accepted === 0).map(([name]) => name)
+  neverAccepted = () =>
+    [...this.#counts].filter(([name, { accepted }]) => accepted === 0 && !needsMore.has(name)).map(([name]) => name)
 
   report(whole: boolean): string {
     const statuses = [...this.#statuses].sort(([a], [b]) => a - b).map(([status, times]) => `${status}: ${times}`)
@@ -150,14 +151,11 @@ export class Attack {
 
   #callerOf(draft: Draft): Caller {
     const { callers, spare } = this.#world
-    if (draft.name === 'signOut') {
+    if (draft.name === 'signOut' || draft.name === 'endLogin') {
       const authorization = `Bearer ${spare.tokens[draft.callerIndex % spare.tokens.length]}`
       return { ...this.#world.caller('member'), headers: { authorization } }
     }
-    // For other callers it would change their membership or end their login, or tell them of the invited's workspace.
-    if (['acceptInvitation', 'previewInvitation', 'changePassword'].includes(draft.name)) {
-      return this.#world.caller('newcomer')
-    }
+    if (forNewcomer.has(draft.name)) return this.#world.caller('newcomer')
     // Token endpoints ignore logins.
     if (draft.fitting && isTokenEndpoint(draft.name)) return this.#world.caller('anonymous')
     // Consent must be completed by the user who started it.
@@ -250,6 +248,36 @@ export class Attack {
     }
   }
 }
+
+/** Operations that need a mail, a provider or an authenticator: the attacked service has none of them. */
+const needsMore: ReadonlySet<RouteName> = new Set<RouteName>([
+  'requestPasswordReset',
+  'confirmPasswordReset',
+  'requestVerification',
+  'confirmEmail',
+  'undoEmailChange',
+  'removePassword',
+  'exchangeCliLogin',
+  'startSso',
+  'ssoCallback',
+  'ssoBackChannel',
+  'deleteIdentity',
+  'createPasskey',
+  'deletePasskey',
+  'signInWithPasskey',
+  'reauthWithPasskey',
+])
+
+/** For other callers these would change their membership, address or logins, or tell them of the invited's workspace. */
+const forNewcomer: ReadonlySet<RouteName> = new Set<RouteName>([
+  'acceptInvitation',
+  'previewInvitation',
+  'changePassword',
+  'setPassword',
+  'reauthenticate',
+  'changeEmail',
+  'endOtherLogins',
+])
 
 const isTokenEndpoint = (name: RouteName) => name === 'issueToken' || name === 'revokeToken'
 

@@ -24,6 +24,8 @@ export const mayRead = {
   scribe: without('owner', 'managers'),
   /** OAuth tokens give no access to data for managers. */
   programOfOwner: without('scribe', 'managers'),
+  /** A personal token for selected teams. */
+  memberOfOneTeam: without('scribe', 'owner', 'managers', 'ops'),
   app: without('scribe', 'owner', 'managers', 'people'),
   appOfOneTeam: without('scribe', 'owner', 'managers', 'people', 'ops'),
   elsewhere: new Set<Group>(['there']),

@@ -154,6 +154,18 @@ export class Requests {
         return json(
           fc.record({ current_password: fc.constantFrom(password, 'a guess'), new_password: fc.constant(password) }),
         )
+      case 'setPassword':
+        return json(fc.constant({ new_password: password }))
+      case 'reauthenticate':
+        return json(fc.record({ password: fc.constantFrom(password, 'a guess') }))
+      case 'createCliLogin':
+        return json(
+          fc.record({
+            challenge: fc.constantFrom(challenge.challenge, 'x'),
+            name: fc.constantFrom('baton', '<script>', '\u202e'),
+            port: fc.constantFrom(1, 4000, 65_535, 0, -1, 65_536, '4000', 'evil.invalid'),
+          }),
+        )
       case 'updateInstallation':
         return json(fc.oneof(fc.constant({ all_teams: true }), fc.record({ team_ids: fc.tuple(ref('team')) })))
       case 'approveConsent':

@@ -76,6 +76,7 @@ export class World {
     await planting.app(other, 'there')
     await this.#people(here, there)
     await this.#programs(here)
+    await this.#personalTokens(here)
     await this.#apps(here, there)
     await planting.remember()
   }
@@ -144,6 +145,8 @@ export class World {
       const { body } = await this.anonymous.post('/auth/sign-in', { email: people.spare.email, password })
       this.spare.tokens.push(body.token)
     }
+    const { data: logins } = (await as(people.spare).get('/auth/logins')).body
+    for (const { id } of logins) this.knownIds.add('lgn', id)
   }
 
   async #programs({ id, people, as }: Home) {
@@ -160,6 +163,25 @@ export class World {
     const { client_id, refresh_token } = await this.#program(as(people.owner), id)
     this.knownIds.add('program', client_id)
     this.knownIds.add('refresh', refresh_token)
+  }
+
+  async #personalTokens({ id, people, as }: Home) {
+    const { data: teams } = (await as(people.owner).get('/teams')).body as { data: { id: string; key: string }[] }
+    const team_ids = teams.filter(({ key }) => key !== 'OPS').map((team) => team.id)
+    for (const [name, who, reads, limits] of [
+      ['personal token of the owner', people.owner, mayRead.programOfOwner, {}],
+      ['personal token of the member for a team', people.member, mayRead.memberOfOneTeam, { team_ids }],
+    ] as const) {
+      const wanted = { name: 'Script', scopes: ['read', 'write'], ...limits }
+      const { body } = await as(who).post('/personal-tokens', wanted)
+      this.canaries.secretsIn(body, 'secret')
+      this.knownIds.guard(body.personal_token.id, 'here')
+      const headers = { authorization: `Bearer ${body.token}` }
+      this.callers.push({ name, headers, workspaceId: id, mayRead: reads, fits: forPrograms })
+    }
+    // One that may be revoked.
+    const { body } = await as(people.owner).post('/personal-tokens', { name: 'Free', scopes: ['read'] })
+    this.knownIds.add('pat', body.personal_token.id)
   }
 
   async #apps({ id, people, as }: Home, there: Home) {

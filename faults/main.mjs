@@ -12,11 +12,12 @@ import { disk } from './scenarios/disk.mjs'
 import { killsOnEmbedded, killsOnPostgres } from './scenarios/kills.mjs'
 import { links } from './scenarios/links.mjs'
 import { locks } from './scenarios/locks.mjs'
+import { mail } from './scenarios/mail.mjs'
 import { receivers } from './scenarios/receivers.mjs'
 import { restart } from './scenarios/restart.mjs'
 import { storm } from './scenarios/storm.mjs'
 
-const scenarios = [killsOnEmbedded, killsOnPostgres, restart, links, locks, disk, clock, receivers, storm]
+const scenarios = [killsOnEmbedded, killsOnPostgres, restart, links, locks, disk, clock, receivers, mail, storm]
 const problemsShown = 20
 
 const { values, positionals } = parseArgs({

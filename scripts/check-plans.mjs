@@ -74,7 +74,7 @@ async function serve(url, sent) {
   const db = new Db({ ...driver, query })
   await migrate(db)
   const ctx = {
-    config: (await part('config')).readConfig({}),
+    config: (await part('config')).readConfig({ BATON_SMTP_URL: 'smtp://localhost', BATON_MAIL_FROM: 'a@b.example' }),
     clock: (await part('clock')).systemClock,
     keys: new (await part('crypto')).Keyring(randomBytes(32)),
     log: (await part('log')).createLog('silent'),
@@ -165,6 +165,7 @@ function scansOf(plan) {
     'a2a_apps',
     'installations',
     'listeners',
+    'mail_state',
   ]
   const here = plan['Node Type'] === 'Seq Scan' && !small.includes(plan['Relation Name']) ? [plan['Relation Name']] : []
   return [...here, ...(plan.Plans ?? []).flatMap(scansOf)]

@@ -123,6 +123,7 @@ export const buildWeb = () =>
 
 const packageSources = [
   'protocol/src',
+  'tsconfig.base.json',
   'sdk',
   'cli',
   'examples/echo/agent.js',
@@ -132,21 +133,25 @@ const packageSources = [
   'package-lock.json',
 ]
 
-/** The packages of SDK and CLI that the instance serves. */
+/** Builds SDK and CLI, which examples and new agents use, and the packages of both that the instance serves. */
 export const buildPackages = () =>
-  ifChanged(packageSources, 'server/dist/packages/.sources', () =>
-    step('Packing SDK and CLI', process.execPath, [join(root, 'scripts', 'pack.mjs')]),
+  ifChanged(
+    packageSources,
+    'server/dist/packages/.sources',
+    () => step('Building SDK and CLI', process.execPath, [join(root, 'scripts', 'pack.mjs')]),
+    ['sdk/dist/index.js', 'cli/dist/main.js', 'server/dist/packages/sdk.tgz', 'server/dist/packages/cli.tgz'],
   )
 
-/** Builds if the sources changed since the build that wrote the stamp. */
-async function ifChanged(names, stampName, buildNow) {
+/** Builds if the sources changed since the build that wrote the stamp, or one of the results is missing. */
+async function ifChanged(names, stampName, buildNow, results = []) {
   const stamp = join(root, stampName)
   const sources = createHash('sha256')
   for (const path of names.flatMap((name) => filesIn(join(root, name))).sort()) {
     sources.update(`${path}\0`).update(readFileSync(path))
   }
   const digest = sources.digest('hex')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return
+  const isCurrent = existsSync(stamp) && readFileSync(stamp, 'utf8') === digest
+  if (isCurrent && results.every((name) => existsSync(join(root, name)))) return
   await buildNow()
   writeFileSync(stamp, digest)
 }

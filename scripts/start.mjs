@@ -1,7 +1,7 @@
 // npm start: installs and builds what is needed, then runs the service in this process.
 import module from 'node:module'
 import { endWithNpm } from './end-with-npm.mjs'
-import { build, buildPackages, buildWeb, bundleServer, install, main } from './setup.mjs'
+import { buildPackages, buildWeb, bundleServer, install, main } from './setup.mjs'
 
 endWithNpm()
 await main(async () => {
@@ -16,7 +16,5 @@ await main(async () => {
 
 async function buildTheRest() {
   await buildWeb()
-  // The examples need the SDK, and new agents the CLI.
-  await build('Building SDK and CLI', 'sdk', 'cli')
   await buildPackages()
 }

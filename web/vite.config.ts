@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
@@ -21,11 +22,37 @@ const compressed = (): Plugin => ({
   },
 })
 
+/** The words of the app's sources: routes and limits are used by name, so the others are not used. */
+const wordsOfApp = () => {
+  const sources = join(import.meta.dirname, 'src')
+  const files = readdirSync(sources, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name))
+  return new Set(files.flatMap((name) => readFileSync(join(sources, name), 'utf8').match(/\w+/g) ?? []))
+}
+
+/** Leaves out routes and limits that the app does not use, and who may call a route, which only the service checks. */
+const onlyUsed = (): Plugin => {
+  let words = new Set<string>()
+  return {
+    name: 'only-used',
+    apply: 'build',
+    enforce: 'pre',
+    buildStart: () => {
+      words = wordsOfApp()
+    },
+    transform(code, id) {
+      if (!/protocol[\\/]src[\\/](routes|limits)\.ts$/.test(id)) return null
+      const entry = /^ {2}(\w+): (?:.*,\n|\{\n(?: {4}.*\n)+ {2}\},\n)/gm
+      const callers = /,\s+(?:(?:caller|scope|programScope): (?:'[^']*'|null)|recent: true)/g
+      return code.replace(entry, (text, name) => (words.has(name) ? text : '')).replace(callers, '')
+    },
+  }
+}
+
 const server = process.env.BATON_ROOT_URL ?? 'http://localhost:3000'
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), tailwindcss(), compressed()],
+  plugins: [onlyUsed(), react(), tailwindcss(), compressed()],
   // The sources of protocol and sdk, not their builds.
   resolve: { conditions: ['source', 'module', 'browser', 'development|production'] },
   build: {

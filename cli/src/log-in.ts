@@ -1,21 +1,18 @@
 import { BatonClient } from '@baton/sdk'
 import { findWorkspace, type Membership, workspacesOf } from './account.ts'
 import { ask, askPassword, stdinLine } from './ask.ts'
+import { browserLogin } from './browser-login.ts'
 import { type Call, text } from './command.ts'
 import { type Login, readConfig, writeConfig } from './config.ts'
-import { Failure } from './failure.ts'
+import { Failure, UsageError } from './failure.ts'
 import { installedFrom } from './origin.ts'
 import { defaultUrl, serviceUrl } from './urls.ts'
 
 export async function logIn(call: Call) {
-  const { signal, terminal, values } = call
+  const { terminal, values } = call
   const { current } = await readConfig()
   const url = serviceUrl(text(call, 'url') ?? (await askUrl(call, current ?? installedFrom() ?? defaultUrl)))
-  const email = text(call, 'email') ?? (await ask('E-mail', '--email', signal))
-  const password = values['password-stdin']
-    ? await stdinLine(signal)
-    : await askPassword('Password', '--password-stdin', signal)
-  const { token } = await new BatonClient({ baseUrl: url }).signIn({ email, password }, { signal })
+  const { email, token } = values.browser ? await browserLogin(call, url) : await passwordLogin(call, url)
   if (typeof token !== 'string') throw new Failure(`The service at ${url} is not Baton.`, { code: 'UNEXPECTED_ANSWER' })
   const client = new BatonClient({ baseUrl: url, token })
   const workspace = await chooseWorkspace(call, client).catch(async (error) => {
@@ -28,8 +25,21 @@ export async function logIn(call: Call) {
   terminal.result({ url, email, workspace }, `Logged in at ${url} as ${email}${where}.`)
 }
 
+async function passwordLogin(call: Call, url: string) {
+  const { signal, values } = call
+  if (values.paste) throw new UsageError('--paste needs --browser.')
+  const email = text(call, 'email') ?? (await ask('E-mail', '--email', signal))
+  const password = values['password-stdin']
+    ? await stdinLine(signal)
+    : await askPassword('Password', '--password-stdin', signal)
+  const { token } = await new BatonClient({ baseUrl: url }).signIn({ email, password }, { signal })
+  return { email, token }
+}
+
 async function askUrl({ signal, values }: Call, defaultAnswer: string) {
-  return values['password-stdin'] ? defaultAnswer : ask('URL of Baton', '--url', signal, defaultAnswer)
+  return values['password-stdin'] || values.browser
+    ? defaultAnswer
+    : ask('URL of Baton', '--url', signal, defaultAnswer)
 }
 
 async function chooseWorkspace(call: Call, client: BatonClient): Promise<Membership | null> {

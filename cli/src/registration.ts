@@ -36,9 +36,15 @@ export async function ensureRegistered(
   return { app, settings: { ...identity(account, app), ...secrets } }
 }
 
-/** Finds the app by its settings or its name, or registers a new one. */
-export async function findOrRegister(account: Account, manifest: AgentAppManifest, settings: Settings, note: Note) {
-  const known = (await findBySettings(account, settings)) ?? (await findByName(account, manifest.name, note))
+/** Finds the app by its settings or its name, or registers a new one. `others`: a manager may take up the app of another user. */
+export async function findOrRegister(
+  account: Account,
+  manifest: AgentAppManifest,
+  settings: Settings,
+  note: Note,
+  { others = false } = {},
+) {
+  const known = (await findBySettings(account, settings)) ?? (await findByName(account, manifest, note, others))
   if (known) return { ...known, isNew: false }
   const webhook = { ...manifest.webhook, url: listenUrl }
   const { app, client_secret, webhook_secret } = await account.client.createAgentApp({ ...manifest, webhook })
@@ -71,10 +77,21 @@ async function findBySettings(account: Account, settings: Settings): Promise<Kno
 }
 
 /** Finds an app that this user registered before. Its secrets cannot be read again, so they are rotated. */
-async function findByName(account: Account, name: string, note: Note): Promise<KnownApp | null> {
-  const { user } = await account.client.getMe()
-  const isMine = ({ owner_user_id, webhook }: AgentApp) => owner_user_id === user.id && webhook.url === listenUrl
-  const app = (await listApps(account)).find((one) => one.name === name && isMine(one))
+async function findByName(
+  account: Account,
+  manifest: AgentAppManifest,
+  note: Note,
+  others: boolean,
+): Promise<KnownApp | null> {
+  const me = await account.client.getMe()
+  const isManager =
+    'workspaces' in me && me.workspaces.some(({ id, role }) => id === account.workspace.id && role !== 'member')
+  const named = (await listApps(account)).filter(
+    ({ name, webhook }) => name === manifest.name && webhook.url === listenUrl,
+  )
+  const app =
+    named.find(({ owner_user_id }) => owner_user_id === me.user.id) ??
+    (others && isManager ? await findInstalledBy(me.user.id, account, manifest, named, note) : null)
   if (!app) return null
   note(`Found ${app.name} (${app.id}); rotated its secrets, because they are not stored here.`)
   const secrets = {
@@ -82,6 +99,32 @@ async function findByName(account: Account, name: string, note: Note): Promise<K
     ...(await rotateSecret(account, app.id, 'webhook')),
   }
   return { app, secrets: secrets as KnownApp['secrets'] }
+}
+
+/**
+ * Finds an app that another member registered and this manager installed, if it has never run: it must not be taken away
+ * from the member. Without an installation it is left alone, because its installation needs a decision of its own.
+ */
+async function findInstalledBy(
+  userId: string,
+  account: Account,
+  manifest: AgentAppManifest,
+  apps: AgentApp[],
+  note: Note,
+): Promise<AgentApp | null> {
+  for (const app of apps) {
+    if (!isRegistered(manifest, app) || app.listener !== null) continue
+    const installation = await installationOf(account, app.id)
+    if (!installation) {
+      note(
+        `Another user registered ${app.name} (${app.id}), but it is not installed. To run that app instead of a new one, install it on ${account.url}/agent-apps/${app.id} first.`,
+      )
+      continue
+    }
+    if (installation.installed_by !== userId) continue
+    if ((await account.client.getAppSetup({ app_id: app.id })).first_delivered_at === null) return app
+  }
+  return null
 }
 
 /** Replaces the registered manifest if manifest.json differs from it and the user may do so. */

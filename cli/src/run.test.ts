@@ -121,6 +121,85 @@ test('a member requests the installation', verifies('run.request-when-not-manage
   expect(JSON.stringify(inbox)).toContain(app.id)
 })
 
+/** Installs the app as a manager does on its page. Returns what is shown there, as a .env. */
+async function installOnPage({ owner }: RealService, app: { id: string; client_id: string }) {
+  const tokens = await owner.call('POST', `/agent-apps/${app.id}/install`, { all_teams: true })
+  const settings = {
+    APP_ID: app.id,
+    CLIENT_ID: app.client_id,
+    INSTALLATION_ID: tokens.installation_id,
+    WORKSPACE_ID: tokens.workspace_id,
+    APP_USER_ID: tokens.app_user_id,
+    ACCESS_TOKEN: tokens.access_token,
+    REFRESH_TOKEN: tokens.refresh_token,
+  }
+  return Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('')
+}
+
+test('a member runs the app with the tokens of the manager who installed it, and not before', async () => {
+  const here = await scene('member')
+  const { service } = here
+  await here.run('--name', 'Nu', '--request', ...here.agent)
+  const [app] = await apps(service, 'Nu')
+  const file = join(await temporary(), 'nu.env')
+  await writeFile(file, `APP_ID=${app.id}\nINSTALLATION_ID=ins_1\nREFRESH_TOKEN=prt_1\n`)
+  const early = await here.run('--name', 'Nu', '--tokens', file, ...here.agent)
+  expect(early).toMatchObject({ code: 1, stderr: expect.stringContaining('Nu is not installed in Acme yet') })
+
+  const shown = await installOnPage(service, app)
+  const without = await here.run('--name', 'Nu', '--request', ...here.agent)
+  expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('--tokens FILE') })
+  const wrong = await here.run('--name', 'Nu', '--tokens', file, ...here.agent)
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('does not have the tokens of Nu') })
+
+  await writeFile(file, shown)
+  const runner = here.start('Nu', '--tokens', file)
+  await runner.says(/Nu is ready/)
+  const { sessionId } = await service.delegate('Nu')
+  await service.inState(sessionId, 'complete')
+  expect(await runner.interrupt()).toMatchObject({ code: 0 })
+  expect(runner.stdout + runner.stderr).not.toMatch(/svc_|prt_/)
+  const later = here.start('Nu')
+  await later.says(/Nu is ready/)
+  await later.interrupt()
+  expect(await apps(service, 'Nu')).toHaveLength(1)
+})
+
+test("a manager's run takes up a requested app only after installing it, and only before it has run", async () => {
+  const member = await scene('member')
+  const { service } = member
+  await member.run('--name', 'Xi', '--request', ...member.agent)
+  const [requested] = await apps(service, 'Xi')
+
+  const early = await scene('owner')
+  const own = early.start('Xi', '--state', early.state)
+  await own.says(/Xi is ready/)
+  expect(own.stderr).toContain(`registered Xi (${requested.id}), but it is not installed`)
+  await own.interrupt()
+  const [ownApp] = (await apps(service, 'Xi')).filter(({ id }: { id: string }) => id !== requested.id)
+  const installed = async () =>
+    (await service.owner.call('GET', '/installations')).data.map((one: { app_id: string }) => one.app_id)
+  expect(await installed()).not.toContain(requested.id)
+  await service.owner.call('DELETE', `/agent-apps/${ownApp.id}`)
+
+  await installOnPage(service, requested)
+  const first = await scene('owner')
+  const taken = first.start('Xi', '--state', first.state)
+  await taken.says(/Xi is ready/)
+  expect(await apps(service, 'Xi')).toMatchObject([{ id: requested.id }])
+  const { sessionId } = await service.delegate('Xi')
+  await service.inState(sessionId, 'complete')
+  await taken.interrupt()
+
+  const late = await scene('owner')
+  const another = late.start('Xi', '--state', late.state)
+  await another.says(/Xi 2 is ready|Xi is ready/)
+  await another.interrupt()
+  expect(await apps(service, 'Xi')).toHaveLength(2)
+})
+
 test('a second runner on the same state is refused', verifies('run.second-runner-same-state-refused'), async () => {
   const here = await scene('owner')
   const first = here.start('Delta', '--state', here.state)

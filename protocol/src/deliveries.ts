@@ -75,6 +75,8 @@ const deliveryFields = {
   status: DeliveryStatus,
   /** Pending, but not sent for now: the endpoint is disabled, or an earlier delivery of the session comes first. */
   held: Type.Boolean(),
+  /** Sent by a person as a test: an example of the event, or a Ping. */
+  test: Type.Boolean(),
   /** The issue that the event concerns, with its current title; null if there is none or it is private now. */
   issue: nullable(
     Type.Object({ id: id('iss'), code: Type.String(), title: Type.String() }, { ...closed, title: 'DeliveryIssue' }),

@@ -1,4 +1,4 @@
-import { limits } from './limits.ts'
+import { accountLimits, limits } from './limits.ts'
 
 /** All error codes of the API, with HTTP status and message. */
 export const errors = {
@@ -12,7 +12,7 @@ export const errors = {
   INVALID_CREDENTIALS: { status: 401, message: 'The e-mail address or the password is wrong.' },
 
   INSUFFICIENT_SCOPE: { status: 403, message: 'The token lacks the scope in details.required.' },
-  TEAM_ACCESS_DENIED: { status: 403, message: 'The app is not installed for the team of this item.' },
+  TEAM_ACCESS_DENIED: { status: 403, message: 'The app or token has no access to the team of this item.' },
   APP_STATUS_FORBIDDEN: {
     status: 403,
     message: 'Apps cannot set this status. See details.allowed for those they can set.',
@@ -22,10 +22,16 @@ export const errors = {
     status: 403,
     message: 'A page can sign in, and write with the login cookie, only at the address of the instance.',
   },
+  REAUTH_REQUIRED: {
+    status: 403,
+    message: 'Confirm your identity first, with one of the sign-in methods in details.methods.',
+  },
   SESSION_ONLY_ROUTE: {
     status: 403,
-    message: "This route requires a person's login. OAuth and app tokens cannot use it.",
+    message:
+      "This route requires a person's login. No token can use it, neither of an app or program nor a personal one.",
   },
+  SSO_REQUIRED: { status: 403, message: 'This instance allows single sign-on only. Sign in with a provider.' },
   WORKSPACE_ACCESS_DENIED: { status: 403, message: 'You are not a member of the workspace in X-Workspace-ID.' },
 
   RESOURCE_NOT_FOUND: { status: 404, message: 'Not found, or you do not have access to it.' },
@@ -57,6 +63,12 @@ export const errors = {
     message: 'This Idempotency-Key was already used with another body. Use a new key for a new activity.',
   },
   LAST_OWNER: { status: 409, message: 'A workspace needs an owner. Make another member owner first.' },
+  LAST_SIGN_IN_METHOD: { status: 409, message: 'This is your only sign-in method. Add another one first.' },
+  MAIL_NOT_CONFIGURED: { status: 409, message: 'This instance sends no mail. Ask its operator to configure it.' },
+  PASSKEY_LIMIT_REACHED: {
+    status: 409,
+    message: `You already have ${accountLimits.passkeysPerPerson} passkeys, the maximum. Remove one first.`,
+  },
   PERSONAL_AGENT_LIMIT_REACHED: {
     status: 409,
     message: `You already have ${limits.personalAgentsPerPerson} personal agents, the maximum. Delete one first.`,
@@ -76,6 +88,10 @@ export const errors = {
   SESSION_ENDED: {
     status: 409,
     message: 'The agent session has ended or is stopping. See details.end_reason.',
+  },
+  TOKEN_LIMIT_REACHED: {
+    status: 409,
+    message: `You already have ${accountLimits.personalTokensPerPerson} personal tokens in this workspace, the maximum. Revoke one first.`,
   },
   VIEW_LIMIT_REACHED: {
     status: 409,

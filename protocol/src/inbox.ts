@@ -1,9 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { closed, id, list, nullable, paging, Timestamp } from './common.ts'
+import { inboxLimits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
+import { Moment } from './tracker.ts'
 
-export const InboxKind = Type.Enum([
+export const inboxKinds = [
   'mention',
   'assignment',
   'agent_needs_you',
@@ -12,7 +14,8 @@ export const InboxKind = Type.Enum([
   'webhook_struggling',
   'install_request',
   'budget_reached',
-])
+] as const
+export const InboxKind = Type.Enum(inboxKinds)
 export type InboxKind = Static<typeof InboxKind>
 
 export const InboxEntry = Type.Object(
@@ -31,6 +34,35 @@ export const InboxEntry = Type.Object(
 )
 export type InboxEntry = Static<typeof InboxEntry>
 
+/** The entries of the caller about one subject. */
+export const InboxThread = Type.Object(
+  {
+    /** The issue, project, webhook or app; entries about a comment or session belong to its issue or project. */
+    subject_id: Type.String(),
+    title: Type.String(),
+    url: Type.String(),
+    latest: InboxEntry,
+    count: Type.Integer(),
+    unread_count: Type.Integer(),
+    kinds: Type.Array(InboxKind),
+    snoozed_until: nullable(Timestamp),
+    archived_at: nullable(Timestamp),
+  },
+  { ...closed, title: 'InboxThread' },
+)
+export type InboxThread = Static<typeof InboxThread>
+
+export const ThreadState = Type.Enum(['open', 'snoozed', 'archived'], {
+  'x-message': 'must be open, snoozed or archived',
+})
+export type ThreadState = Static<typeof ThreadState>
+
+export const InboxThreadChange = Type.Partial(
+  Type.Object({ read: Type.Boolean(), archived: Type.Boolean(), snoozed_until: Moment }),
+  closed,
+)
+export type InboxThreadChange = Static<typeof InboxThreadChange>
+
 export const inbox = {
   listInbox: operation(routes.listInbox, {
     summary: 'List inbox entries of the caller, newest first',
@@ -44,6 +76,20 @@ export const inbox = {
   }),
   readInbox: operation(routes.readInbox, {
     summary: 'Mark all entries as read',
+    returns: { 204: null },
+  }),
+  listInboxThreads: operation(routes.listInboxThreads, {
+    summary: 'List the inbox of the caller with one thread for each subject, newest first',
+    query: Type.Object({ ...paging, state: Type.Optional(ThreadState), unread: Type.Optional(Type.Boolean()) }, closed),
+    returns: { 200: list(InboxThread) },
+  }),
+  updateInboxThread: operation(routes.updateInboxThread, {
+    summary: `Mark a thread as read or unread, archive it, or snooze it for up to ${inboxLimits.snoozeDays} days`,
+    body: InboxThreadChange,
+    returns: { 200: InboxThread },
+  }),
+  archiveReadThreads: operation(routes.archiveReadThreads, {
+    summary: 'Archive all open threads without unread entries',
     returns: { 204: null },
   }),
 }

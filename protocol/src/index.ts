@@ -13,15 +13,20 @@ import { linear } from './linear.ts'
 import { listening } from './listening.ts'
 import { live } from './live.ts'
 import { login } from './login.ts'
+import { mail } from './mail.ts'
 import { mcp } from './mcp.ts'
+import { notifications } from './notifications.ts'
 import { oauth } from './oauth.ts'
 import type { Operation } from './operation.ts'
+import { passkeys } from './passkeys.ts'
+import { personalTokens } from './personal-tokens.ts'
 import { planning } from './planning.ts'
 import { projects } from './projects.ts'
 import { replays } from './replays.ts'
 import type { RouteName } from './routes.ts'
 import { service } from './service.ts'
 import { sessionChanges } from './session-changes.ts'
+import { sso } from './sso.ts'
 import { teams } from './teams.ts'
 import { usage } from './usage.ts'
 import { views } from './views.ts'
@@ -99,7 +104,14 @@ export {
 } from './deliveries.ts'
 export * from './errors.ts'
 export { type EventType, eventSchemas, receivableTypes } from './events.ts'
-export type { InboxEntry, InboxKind } from './inbox.ts'
+export {
+  type InboxEntry,
+  type InboxKind,
+  type InboxThread,
+  type InboxThreadChange,
+  inboxKinds,
+  type ThreadState,
+} from './inbox.ts'
 export type { Coverage, Installation } from './installations.ts'
 export {
   type Issue,
@@ -117,11 +129,15 @@ export * from './limits.ts'
 export type { GraphqlAnswer, GraphqlError, LinearTokenResponse } from './linear.ts'
 export { type AttemptAnswer, listenUrl, type RelayedAttempt } from './listening.ts'
 export type { LiveChange } from './live.ts'
-export type { Account, AccountChange, NewPerson, Person } from './login.ts'
+export type { Account, AccountChange, CliCode, LoginRecord, NewCliLogin, NewPerson, Person } from './login.ts'
+export type { MailStatus } from './mail.ts'
 export { builtInName, type NameKind, nameProblem, normalizeName } from './names.ts'
+export type { NewNotificationSettings, NotificationSettings, NotificationWay } from './notifications.ts'
 export * from './nouns.ts'
 export type { AuthorizeQuery, Consent, ConsentRequest, InstallApproval, Program, TokenResponse } from './oauth.ts'
 export * from './operation.ts'
+export type { NewPasskey, Passkey, UsedCredential } from './passkeys.ts'
+export { type MemberToken, type NewPersonalToken, type PersonalToken, personalTokenPattern } from './personal-tokens.ts'
 export type * from './planning.ts'
 export {
   type NewProject,
@@ -130,10 +146,11 @@ export {
   ProjectData,
   projectFields,
 } from './projects.ts'
-export type { NewReplay, Replay } from './replays.ts'
+export type { NewReplay, Replay, SkipReason } from './replays.ts'
 export * from './routes.ts'
 export type { Instance } from './service.ts'
 export type { ChangedFile, ChangesSummary, NewChanges, OmittedReason, SessionChanges } from './session-changes.ts'
+export { type SsoProblem, type SsoStart, ssoProblems } from './sso.ts'
 export type {
   GuidanceDraft,
   GuidancePreview,
@@ -158,6 +175,10 @@ export const api = {
   ...service,
   ...docs,
   ...login,
+  ...sso,
+  ...passkeys,
+  ...personalTokens,
+  ...mail,
   ...workspaces,
   ...teams,
   ...issues,
@@ -180,6 +201,7 @@ export const api = {
   ...mcp,
   ...linear,
   ...inbox,
+  ...notifications,
   ...live,
   ...audit,
 } satisfies { [Name in RouteName]: Operation }

@@ -85,6 +85,8 @@ export const IssueChangeRecord = Type.Object(
     id: id('chg'),
     actor: nullable(Type.Object({ id: id('usr'), name: Type.String() }, closed)),
     changes: Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }, closed)),
+    /** Uninstalled apps among the values of `delegate_id`, which no list names any more. */
+    former_agents: Type.Array(Type.Object({ id: id('usr'), name: Type.String() }, closed)),
     created_at: Timestamp,
   },
   { ...closed, title: 'IssueChange' },

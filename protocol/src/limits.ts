@@ -152,3 +152,49 @@ export const programLimits = {
   /** Reads of agent cards by one workspace. */
   a2aReadsPerMinute: 30,
 } as const
+
+/** Limits of accounts, apart from the others so that browsers do not load them. */
+export const accountLimits = {
+  /** How long a login is recent after a sign-in method was used in it. */
+  recentLoginMinutes: 15,
+  passkeysPerPerson: 20,
+  /** In one workspace; expired tokens do not count. */
+  personalTokensPerPerson: 50,
+  personalTokenDays: 365,
+  personalTokenDefaultDays: 90,
+  /** The owner is told this many days before a personal token expires. */
+  personalTokenReminderDays: 7,
+  resetLinkMinutes: 60,
+  verificationHours: 24,
+  undoDays: 7,
+  /** Password reset is blocked for this time after a change of e-mail was undone. */
+  resetBlockedHours: 24,
+  cliCodeSeconds: 60,
+  /** User-Agent of a login. */
+  loginClient: 200,
+  linkToken: 2000,
+  /** In any hour. */
+  resetsPerEmail: 3,
+  resetsPerNetwork: 20,
+  verificationsPerPerson: 5,
+  /** Starts of single sign-on, and sign-ins with a passkey, from one network in `signInPeriodSeconds`. */
+  ssoStartsPerAddress: 60,
+  passkeySignInsPerAddress: 60,
+  credentialId: 1400,
+  passkeyResponse: 32_768,
+  logoutToken: 32_768,
+  testMailsPerPerson: 5,
+  invitationMailsPerWorkspace: 50,
+  /** In any day. */
+  resendsPerInvitation: 3,
+} as const
+
+/** Limits of the inbox and of notifications by mail. */
+export const inboxLimits = {
+  snoozeDays: 90,
+  /** From the first unread entry to its mail, which contains all entries since. */
+  mailedAfterMinutes: 2,
+  /** A user is active for this long after `PUT /presence`. */
+  activeMinutes: 5,
+  notificationsPerHour: 12,
+} as const

@@ -11,6 +11,8 @@ export interface Shape {
   bodyOptional?: boolean
   /** JSON, or form fields as in OAuth. */
   bodyFormat?: 'json' | 'form'
+  /** Mail programs send a form in either encoding, which says nothing (RFC 8058). */
+  ignoresBody?: boolean
   /**
    * `{code, message, details}`, RFC 6749's `{error, error_description}`, JSON-RPC errors for invalid messages, or
    * GraphQL's `{errors}`.
@@ -64,6 +66,7 @@ export function errorsOf({ route, query, body, errors: own = [], errorFormat }: 
   if (route.caller === 'person' || route.caller === 'member' || route.caller === 'manager') {
     codes.add('SESSION_ONLY_ROUTE')
   }
+  if (route.recent) codes.add('REAUTH_REQUIRED')
   if ('scope' in route && route.scope) codes.add('INSUFFICIENT_SCOPE').add('TEAM_ACCESS_DENIED')
   if ('programScope' in route) codes.add('INSUFFICIENT_SCOPE')
   if (pathParams(route.path).length > 0) codes.add('RESOURCE_NOT_FOUND')

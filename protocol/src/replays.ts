@@ -6,6 +6,31 @@ import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 import { Ref, Time } from './tracker.ts'
 
+const count = Type.Optional(Type.Integer({ minimum: 1 }))
+
+/** How many events a replay did not send, by reason; without those of 0. */
+const SkippedReasons = Type.Object(
+  {
+    /** The event or its delivery is no longer stored. */
+    deleted: count,
+    /** The issue or project is private now. */
+    private: count,
+    /** The agent session has ended. */
+    session_ended: count,
+    /** The app was uninstalled or lost the team. */
+    no_access: count,
+    /** The delivery is still to be sent in the normal way. */
+    pending: count,
+    canceled: count,
+    /** The delivery reached the limit of attempts. */
+    attempt_limit: count,
+    /** Delivered in another way since. */
+    delivered: count,
+  },
+  { ...closed, title: 'SkippedReasons' },
+)
+export type SkipReason = keyof Static<typeof SkippedReasons>
+
 export const Replay = Type.Object(
   {
     id: id('rpl'),
@@ -18,6 +43,7 @@ export const Replay = Type.Object(
     failed: Type.Integer(),
     /** Not sent: pending, canceled, private now, sent too often, of an ended agent session, or of a team that the app lost. */
     skipped: Type.Integer(),
+    skipped_reasons: SkippedReasons,
     /** The last event that was taken up; null before the first. */
     last_event_id: nullable(Type.String()),
     created_at: Timestamp,

@@ -2,7 +2,8 @@
  * All routes of the API and who may call them. This file imports nothing, so that browsers can use it without the
  * schemas; input and output are defined in the file of each resource.
  */
-export type Scope = 'read' | 'write' | 'issues:create' | 'comments:create'
+export const personScopes = ['read', 'write', 'issues:create', 'comments:create'] as const
+export type Scope = (typeof personScopes)[number]
 
 /** The scopes that an agent app can request (manifest.scopes-all-six-accepted). */
 export const appScopes = [
@@ -48,6 +49,8 @@ export type Route = {
   stream?: true
   /** A GET that changes data, so it is protected against CSRF (login.csrf-no-origin-refused). */
   writes?: true
+  /** A sign-in method was used in this very login within the last 15 minutes (reauth.required). */
+  recent?: true
   /** The MCP server: needs no X-Workspace-ID with a token, and a 401 names the OAuth metadata. */
   mcp?: true
   /**
@@ -90,13 +93,53 @@ export const routes = {
   signIn: { method: 'POST', path: '/auth/sign-in', caller: 'anyone' },
   signOut: { method: 'POST', path: '/auth/sign-out', caller: 'person' },
   changePassword: { method: 'POST', path: '/auth/password', caller: 'person' },
+  setPassword: { method: 'PUT', path: '/auth/password', caller: 'person', recent: true },
+  removePassword: { method: 'DELETE', path: '/auth/password', caller: 'person', recent: true },
+  reauthenticate: { method: 'POST', path: '/auth/reauth', caller: 'person' },
+  requestPasswordReset: { method: 'POST', path: '/auth/password-reset', caller: 'anyone' },
+  confirmPasswordReset: { method: 'POST', path: '/auth/password-reset/confirm', caller: 'anyone' },
+  changeEmail: { method: 'POST', path: '/auth/email', caller: 'person', recent: true },
+  requestVerification: { method: 'POST', path: '/auth/email/verification', caller: 'person' },
+  confirmEmail: { method: 'POST', path: '/auth/email/confirm', caller: 'person' },
+  undoEmailChange: { method: 'POST', path: '/auth/email/undo', caller: 'anyone' },
+  listLogins: { method: 'GET', path: '/auth/logins', caller: 'person' },
+  endLogin: { method: 'DELETE', path: '/auth/logins/:login_id', caller: 'person' },
+  endOtherLogins: { method: 'POST', path: '/auth/logins/end-others', caller: 'person' },
+  createCliLogin: { method: 'POST', path: '/auth/cli-logins', caller: 'person', recent: true },
+  exchangeCliLogin: { method: 'POST', path: '/auth/cli-logins/exchange', caller: 'anyone' },
   getMe: { method: 'GET', path: '/auth/me', caller: 'person or app', scope: null },
   getAccount: { method: 'GET', path: '/auth/account', caller: 'person' },
   updateAccount: { method: 'PATCH', path: '/auth/account', caller: 'person' },
 
+  // Single sign-on
+  startSso: { method: 'POST', path: '/auth/sso/:provider_id', caller: 'anyone or person' },
+  ssoCallback: { method: 'GET', path: '/sso/callback/:provider_id', at: 'root', caller: 'anyone or person' },
+  ssoBackChannel: { method: 'POST', path: '/sso/back-channel/:provider_id', at: 'root', caller: 'anyone' },
+  deleteIdentity: { method: 'DELETE', path: '/auth/identities/:identity_id', caller: 'person', recent: true },
+
+  // Passkeys
+  listPasskeys: { method: 'GET', path: '/auth/passkeys', caller: 'person' },
+  createPasskey: { method: 'POST', path: '/auth/passkeys', caller: 'person', recent: true },
+  startPasskey: { method: 'POST', path: '/auth/passkeys/options', caller: 'person', recent: true },
+  deletePasskey: { method: 'DELETE', path: '/auth/passkeys/:passkey_id', caller: 'person', recent: true },
+  signInWithPasskey: { method: 'POST', path: '/auth/passkey-sign-in', caller: 'anyone' },
+  startPasskeySignIn: { method: 'POST', path: '/auth/passkey-sign-in/options', caller: 'anyone' },
+  reauthWithPasskey: { method: 'POST', path: '/auth/reauth/passkey', caller: 'person' },
+
   // Programs connected by a user
   listPrograms: { method: 'GET', path: '/auth/programs', caller: 'person' },
   endProgram: { method: 'DELETE', path: '/auth/programs/:program_id', caller: 'person' },
+
+  // Personal tokens
+  listPersonalTokens: { method: 'GET', path: '/personal-tokens', caller: 'member' },
+  createPersonalToken: { method: 'POST', path: '/personal-tokens', caller: 'member', recent: true },
+  deletePersonalToken: { method: 'DELETE', path: '/personal-tokens/:token_id', caller: 'member' },
+  listTokensOfWorkspace: { method: 'GET', path: '/workspaces/me/personal-tokens', caller: 'manager' },
+  deleteTokenOfWorkspace: { method: 'DELETE', path: '/workspaces/me/personal-tokens/:token_id', caller: 'manager' },
+
+  // Mail
+  getMailStatus: { method: 'GET', path: '/mail/status', caller: 'manager' },
+  sendTestMail: { method: 'POST', path: '/mail/test', caller: 'manager' },
 
   // Workspaces
   createWorkspace: { method: 'POST', path: '/workspaces', caller: 'person' },
@@ -110,6 +153,7 @@ export const routes = {
   listInvitations: { method: 'GET', path: '/workspaces/me/invitations', caller: 'manager' },
   createInvitation: { method: 'POST', path: '/workspaces/me/invitations', caller: 'manager' },
   deleteInvitation: { method: 'DELETE', path: '/workspaces/me/invitations/:invitation_id', caller: 'manager' },
+  sendInvitation: { method: 'POST', path: '/workspaces/me/invitations/:invitation_id/send', caller: 'manager' },
   previewInvitation: { method: 'POST', path: '/invitations/preview', caller: 'anyone' },
   acceptInvitation: { method: 'POST', path: '/invitations/accept', caller: 'person' },
 
@@ -361,6 +405,15 @@ export const routes = {
   listInbox: { method: 'GET', path: '/inbox', caller: 'member' },
   updateInboxEntry: { method: 'PATCH', path: '/inbox/:entry_id', caller: 'member' },
   readInbox: { method: 'POST', path: '/inbox/read', caller: 'member' },
+  listInboxThreads: { method: 'GET', path: '/inbox/threads', caller: 'member' },
+  updateInboxThread: { method: 'PATCH', path: '/inbox/threads/:subject_id', caller: 'member' },
+  archiveReadThreads: { method: 'POST', path: '/inbox/threads/archive-read', caller: 'member' },
+
+  // Notifications by mail
+  getNotificationSettings: { method: 'GET', path: '/notification-settings', caller: 'member' },
+  setNotificationSettings: { method: 'PUT', path: '/notification-settings', caller: 'member' },
+  setPresence: { method: 'PUT', path: '/presence', caller: 'member' },
+  unsubscribe: { method: 'POST', path: '/mail/unsubscribe/:token', at: 'root', caller: 'anyone' },
 
   // Live updates
   watchWorkspace: { method: 'GET', path: '/live', caller: 'member', stream: true },

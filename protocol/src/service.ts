@@ -17,6 +17,28 @@ export const Instance = Type.Object(
     demo: nullable(Type.Object({ email: Type.String(), password: Type.String() }, closed)),
     /** Whether a language model is configured; personal agents need one. */
     has_model: Type.Boolean(),
+    /** Whether people can sign in with a passkey. */
+    passkeys: Type.Boolean(),
+    sso: Type.Object(
+      {
+        /** Whether single sign-on is the only way to sign in. */
+        only: Type.Boolean(),
+        providers: Type.Array(
+          Type.Object(
+            {
+              id: Type.String(),
+              name: Type.String(),
+              /** Null until it is known, or if the provider has none. */
+              sign_out_url: nullable(Type.String()),
+            },
+            closed,
+          ),
+        ),
+      },
+      closed,
+    ),
+    /** Whether the instance sends mail. */
+    mail: Type.Boolean(),
   },
   { ...closed, title: 'Instance' },
 )

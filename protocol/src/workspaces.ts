@@ -36,6 +36,8 @@ export const Invitation = Type.Object(
     team_ids: Type.Array(id('team')),
     created_at: Timestamp,
     expires_at: Timestamp,
+    /** `none`: the instance sends no mail, or sent none for this invitation. */
+    mail: Type.Enum(['none', 'queued', 'sent', 'failed']),
   },
   { ...closed, title: 'Invitation' },
 )
@@ -104,13 +106,19 @@ export const workspaces = {
     returns: { 200: list(Invitation) },
   }),
   createInvitation: operation(routes.createInvitation, {
-    summary: 'Invite a person; the token works once and expires after 7 days. Only owners can invite owners',
+    summary:
+      'Invite a person; the token works once and expires after 7 days. Only owners can invite owners. The person gets a mail with a link, if the instance sends mail',
     body: NewInvitation,
     returns: { 201: Type.Object({ invitation: Invitation, token: Type.String() }, closed) },
   }),
   deleteInvitation: operation(routes.deleteInvitation, {
     summary: 'Revoke an invitation',
     returns: { 204: null },
+  }),
+  sendInvitation: operation(routes.sendInvitation, {
+    summary: 'Mail an invitation again with a new link; three times a day. The link of the previous mail stops working',
+    returns: { 202: Invitation },
+    errors: ['MAIL_NOT_CONFIGURED'],
   }),
   previewInvitation: operation(routes.previewInvitation, {
     summary: 'Get the workspace, the inviter and the teams of an invitation by its token',

@@ -21,6 +21,7 @@ export async function fill(admin, { workspace, person, team, project, label, web
   await loadProjects(run, ours)
   await loadAroundIssues(run, ours)
   await loadPrograms(run, ours)
+  await loadMails(run, ours)
   await loadDeliveries(run, workspace.id, webhook.id)
   await loadSessions(run, workspace.id, person.id)
   await loadApp(run, workspace.id, app.id)
@@ -53,6 +54,12 @@ async function loadPeople(run, { workspaceId, userId, teamId }) {
   )
   await run(
     `insert into logins select sha256(n::text::bytea), ${id('usr', 'n % 5000 + 1')}, now(), now() from generate_series(1, 20000) n`,
+  )
+  await run(
+    `insert into passkeys (id, user_id, name, credential_id, public_key, counter, transports, created_at)
+     select ${id('psk', 'n')}, case when n <= 20 then $1 else ${id('usr', 'n % 5000 + 1')} end, 'Laptop', 'credential ' || n, '', 0,
+       '{}', now() from generate_series(1, 20000) n`,
+    [userId],
   )
   await run(
     `with made as (
@@ -137,6 +144,16 @@ async function loadAroundIssues(run, { workspaceId, userId }) {
     [userId],
   )
   await run(
+    `update inbox_threads set archived_at = case when right(issue_id, 1) < '5' then now() end,
+       snoozed_until = case when right(issue_id, 2) = '99' then now() + interval '1 day' end`,
+  )
+  await run(
+    `insert into personal_tokens (id, workspace_id, user_id, name, token_hash, scopes, expires_at, created_at)
+     select ${id('pat', 'row_number() over ()')}, m.workspace_id, m.user_id, 'Script',
+       sha256(convert_to(m.workspace_id || m.user_id || n, 'UTF8')), '{read}', now() + interval '90 days', now()
+     from memberships m cross join generate_series(1, 5) n`,
+  )
+  await run(
     `insert into views select ${id('view', 'n')}, workspace_id, user_id, 'View', n % 500 = 0, 'status=todo', now(), now()
      from (select *, row_number() over () as n from memberships, generate_series(1, 10)) m`,
   )
@@ -164,6 +181,25 @@ async function loadPrograms(run, { workspaceId, userId }) {
      from grants, generate_series(1, 5) n`,
   )
   await run(`insert into access_tokens select sha256(id::bytea), id, now() - interval '1 day' from grants`)
+}
+
+/** Mails of a month; a few wait or failed. Each invitation has one. */
+async function loadMails(run, { workspaceId, userId }) {
+  await run(
+    `insert into mails (id, kind, user_id, workspace_id, data, message_id, state, next_at, created_at, settled_at)
+     select ${id('mail', 'n')}, 'notification', ${id('usr', 'n % 5000 + 1')}, $1, '{}', '<' || n || '@example.com>',
+       case when n % 500 = 0 then 'pending' when n % 200 = 1 then 'failed' else 'sent' end,
+       now() - n * interval '1 minute', now() - n * interval '1 minute', now() - n * interval '1 minute'
+     from generate_series(1, 40000) n`,
+    [workspaceId],
+  )
+  await run(
+    `insert into invitations (id, workspace_id, email, role, token_hash, invited_by, team_ids, created_at, expires_at, mail_id)
+     select ${id('inv', 'n')}, $1, 'invited' || n || '@example.com', 'member', sha256(('invitation' || n)::bytea), $2, '{}',
+       now(), now() + interval '7 days', ${id('mail', 'n')}
+     from generate_series(1, 200) n`,
+    [workspaceId, userId],
+  )
 }
 
 /** Deliveries of our webhook and of others. */

@@ -3,6 +3,7 @@ import { type CallName, type RouteName, routes } from './routes.ts'
 /** Operations that accept an Idempotency-Key, take a form, or do not return JSON. A test compares them with the protocol. */
 export const acceptsIdempotencyKey: ReadonlySet<RouteName> = new Set<CallName>(['postActivity'])
 export const takesForm: ReadonlySet<RouteName> = new Set<CallName>([
+  'ssoBackChannel',
   'issueToken',
   'revokeToken',
   'linearToken',
@@ -23,6 +24,7 @@ export const returnsOtherThanJson: ReadonlySet<RouteName> = new Set<CallName>([
   'getAppIcon',
   'authorize',
   'linearAuthorize',
+  'ssoCallback',
   'exportAuditEntries',
 ])
 export interface UntypedInput {

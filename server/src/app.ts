@@ -20,12 +20,18 @@ import { Live } from './live/live.ts'
 import { liveRoutes } from './live/routes.ts'
 import { resolveCaller } from './login/caller.ts'
 import { loginRoutes } from './login/routes.ts'
+import { mailRoutes } from './mail/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
 import { packageRoutes } from './packages.ts'
+import { passkeyRoutes } from './passkeys/routes.ts'
+import { personalTokenRoutes } from './personal-tokens/routes.ts'
 import { planningRoutes } from './planning/routes.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { type Lifecycle, serviceOperations, serviceRoutes } from './service.ts'
+import { recordBreakGlass } from './sso/break-glass.ts'
+import { Issuers } from './sso/issuers.ts'
+import { ssoRoutes } from './sso/routes.ts'
 import { viewRoutes } from './views/routes.ts'
 import type { WebFiles } from './web/files.ts'
 import { webPage } from './web/web.ts'
@@ -41,11 +47,16 @@ export async function createApp(
   requestTimeoutMs?: number,
 ): Promise<{ http: FastifyInstance; door: Door }> {
   const live = new Live(ctx.db, ctx.clock, ctx.log)
+  const issuers = new Issuers(ctx)
   const door: Door = new Door(ctx, api, [
-    ...serviceRoutes(ctx, metrics, lifecycle, web),
+    ...serviceRoutes(ctx, metrics, lifecycle, web, issuers),
     ...docsRoutes,
     ...packageRoutes,
-    ...loginRoutes,
+    ...loginRoutes(recordBreakGlass(ctx.keys)),
+    ...ssoRoutes(issuers),
+    ...passkeyRoutes,
+    ...personalTokenRoutes,
+    ...mailRoutes,
     ...workspaceRoutes,
     ...auditRoutes,
     ...inboxRoutes,

@@ -38,7 +38,9 @@ test(
       demo: true,
       signup: 'open',
       trustProxy: [],
+      sso: { only: false, breakGlass: null, providers: [] },
       model: null,
+      mail: null,
     })
   },
 )
@@ -180,6 +182,41 @@ describe('accepts', () => {
     expect(readConfig({ ...model, BATON_MODEL_KEY: 'k' }).model?.key).toBe('k')
   })
 
+  test('a mail server', () => {
+    const from = { BATON_MAIL_FROM: 'Baton at Acme <baton@acme.example>' }
+    const mail = (url: string, more = {}) => readConfig({ ...from, BATON_SMTP_URL: url, ...more }).mail
+    expect(mail('smtp://mail.example')).toEqual({
+      host: 'mail.example',
+      port: 587,
+      security: 'starttls',
+      login: null,
+      from: { name: 'Baton at Acme', address: 'baton@acme.example' },
+      content: 'excerpt',
+      ratePerMinute: 120,
+      retryDelaysMs: [60_000, 300_000, 900_000, 3_600_000, 14_400_000, 43_200_000],
+    })
+    expect(mail('smtps://mail.example')).toMatchObject({ port: 465, security: 'tls' })
+    expect(mail('smtps://localhost:4650')).toMatchObject({ host: 'localhost', port: 4650, security: 'tls' })
+    for (const host of ['localhost', '127.0.0.1', '[::1]'])
+      expect(mail(`smtp://${host}:25`)).toMatchObject({ port: 25, security: 'plain' })
+    for (const host of ['10.0.0.7', 'mail.localhost', '0.0.0.0', 'localhost.example'])
+      expect(mail(`smtp://${host}:25`)).toMatchObject({ security: 'starttls' })
+    const login = { BATON_SMTP_USER: 'ada', BATON_SMTP_PASSWORD: 'p:a@ss' }
+    expect(mail('smtp://mail.example', login)?.login).toEqual({ user: 'ada', password: 'p:a@ss' })
+    expect(
+      mail('smtp://mail.example', {
+        BATON_MAIL_CONTENT: 'minimal',
+        BATON_MAIL_RATE: '1',
+        BATON_MAIL_RETRY_DELAYS: '1,2',
+      }),
+    ).toMatchObject({ content: 'minimal', ratePerMinute: 1, retryDelaysMs: [1000, 2000] })
+    expect(mail('smtp://mail.example', { BATON_MAIL_FROM: 'baton@acme.example' })?.from).toEqual({
+      name: 'Baton',
+      address: 'baton@acme.example',
+    })
+    expect(mail('smtp://mail.example', { BATON_MAIL_FROM: '"Acme, Inc" <a@b.example>' })?.from.name).toBe('Acme, Inc')
+  })
+
   test('an empty value is the same as none', () => {
     expect(readConfig({ PORT: '', DATABASE_URL: '', BATON_ROLE: ' ' })).toEqual(readConfig({}))
   })
@@ -227,6 +264,21 @@ describe('refuses, in one line that names the variable', () => {
     ['BATON_TRUST_PROXY', '0.0.0.0/0'],
     ['BATON_TRUST_PROXY', '::/0'],
     ['BATON_TRUST_PROXY', '10.1'],
+    ['BATON_SMTP_URL', 'mail.example'],
+    ['BATON_SMTP_URL', 'https://mail.example'],
+    ['BATON_SMTP_URL', 'smtp://mail.example/path'],
+    ['BATON_SMTP_URL', 'smtp://ada@mail.example', 'mail.config-no-user-in-url'],
+    ['BATON_SMTP_URL', 'smtp://ada:secret@mail.example:587', 'mail.config-no-user-in-url'],
+    ['BATON_SMTP_URL', 'smtps://:secret@mail.example', 'mail.config-no-user-in-url'],
+    ['BATON_SMTP_USER', 'ada', 'mail.config-no-user-in-url'],
+    ['BATON_SMTP_PASSWORD', 'secret', 'mail.config-no-user-in-url'],
+    ['BATON_MAIL_FROM', 'Baton'],
+    ['BATON_MAIL_FROM', 'Baton <baton>'],
+    ['BATON_MAIL_FROM', 'Baton <a@b.example>, <c@d.example>'],
+    ['BATON_MAIL_FROM', 'Ba\rton <a@b.example>'],
+    ['BATON_MAIL_CONTENT', 'all'],
+    ['BATON_MAIL_RATE', '0'],
+    ['BATON_MAIL_RETRY_DELAYS', '60,soon'],
     ['BATON_MODEL_URL', 'nonsense'],
     ['BATON_MODEL_URL', 'https://user:password@model.example/v1'],
     ['BATON_MODEL', 'small'],
@@ -241,12 +293,38 @@ describe('refuses, in one line that names the variable', () => {
     })
   }
 
+  test('a list, with an example of a valid one', () => {
+    for (const name of ['BATON_RETRY_DELAYS', 'BATON_WEBHOOK_ALLOW', 'BATON_TRUST_PROXY']) {
+      let message = ''
+      try {
+        readConfig({ [name]: '?, !' })
+      } catch (error) {
+        message = (error as Error).message
+      }
+      const [, example = ''] = /separated by commas.*such as (\S+)$/.exec(message) ?? []
+      expect({ name, message, example }).toMatchObject({ example: expect.stringContaining(',') })
+      expect(() => readConfig({ [name]: example })).not.toThrow()
+    }
+  })
+
   test('DATABASE_URL without BATON_SECRET_KEY', verifies('config.secret-key-required-with-database-url'), () => {
     expect(() => readConfig({ DATABASE_URL: postgres.DATABASE_URL })).toThrow(/^BATON_SECRET_KEY is required/)
   })
 
   test('the demo, whose passwords are public, on a public address', verifies('demo.loopback-only'), () => {
     expect(() => readConfig({ BATON_ROOT_URL: 'https://baton.example', BATON_DEMO: '1' })).toThrow(/^BATON_DEMO/)
+  })
+
+  test('a mail server without a sender', verifies('mail.config-from-required'), () => {
+    const refuse = () => readConfig({ BATON_SMTP_URL: 'smtp://mail.example' })
+    expect(refuse).toThrow(ConfigError)
+    expect(refuse).toThrow(/^BATON_MAIL_FROM is required[^\n]*$/)
+  })
+
+  test('a user and a password without each other', verifies('mail.config-no-user-in-url'), () => {
+    const mail = { BATON_SMTP_URL: 'smtp://mail.example', BATON_MAIL_FROM: 'Baton <a@b.example>' }
+    expect(() => readConfig({ ...mail, BATON_SMTP_USER: 'ada' })).toThrow(/^BATON_SMTP_PASSWORD is required[^\n]*$/)
+    expect(() => readConfig({ ...mail, BATON_SMTP_PASSWORD: 'x' })).toThrow(/^BATON_SMTP_USER is required[^\n]*$/)
   })
 
   test('a model without its name', () => {

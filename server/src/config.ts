@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { readProviders, type SsoConfig, SsoProblem } from './sso-config.ts'
 
 export interface Config {
   host: string
@@ -28,7 +29,23 @@ export interface Config {
   demo: boolean
   signup: 'open' | 'invite'
   trustProxy: string[]
+  sso: SsoConfig
   model: { url: string; name: string; key: string | null } | null
+  /** Null: no mail is queued or sent. */
+  mail: MailConfig | null
+}
+
+export interface MailConfig {
+  host: string
+  port: number
+  /** `tls` from the first byte, `starttls` required, or `plain` to this machine. */
+  security: 'tls' | 'starttls' | 'plain'
+  login: { user: string; password: string } | null
+  from: { name: string; address: string }
+  /** `minimal`: notifications contain no title, name or text. */
+  content: 'excerpt' | 'minimal'
+  ratePerMinute: number
+  retryDelaysMs: number[]
 }
 
 /** A target that the operator allows although its address is not public. */
@@ -100,7 +117,7 @@ export function readConfig(env: Env): Config {
       ? { kind: 'postgres', url: databaseUrl }
       : { kind: 'embedded', dataDir: read(env, 'BATON_DATA_DIR', './.baton', String) },
     secretKey,
-    previousSecretKeys: read(env, 'BATON_SECRET_KEY_PREVIOUS', [], listOf(key)),
+    previousSecretKeys: read(env, 'BATON_SECRET_KEY_PREVIOUS', [], listOf(previousKey)),
     role,
     // A worker receives no requests from proxies.
     stopDelayMs: role === 'worker' ? 0 : stopDelayMs,
@@ -116,7 +133,9 @@ export function readConfig(env: Env): Config {
     demo,
     signup: read(env, 'BATON_SIGNUP', local ? 'open' : 'invite', oneOf({ open: 'open', invite: 'invite' })),
     trustProxy: read(env, 'BATON_TRUST_PROXY', [], listOf(addressOrRange)),
+    sso: sso(env),
     model: model(env),
+    mail: mail(env),
   }
 }
 
@@ -156,8 +175,11 @@ const listOf =
     text.split(',').map((part) => parse(part.trim()))
 
 function retryDelays(text: string) {
-  const delays = listOf(wholeNumber(0, secondsInYear))(text)
-  if (delays.length > 10) throw new BadValue('must have at most 10 delays')
+  const example = 'such as 60,3600,21600'
+  const delays = text.split(',').map((part) => (/^\d{1,15}$/.test(part.trim()) ? Number(part) : Number.NaN))
+  if (!delays.every((delay) => delay <= secondsInYear))
+    throw new BadValue(`must be seconds separated by commas, each from 0 to ${secondsInYear}, ${example}`)
+  if (delays.length > 10) throw new BadValue(`must have at most 10 delays, ${example}`)
   return delays.map((delay) => delay * 1000)
 }
 
@@ -167,6 +189,14 @@ function key(text: string) {
   const given = text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '')
   if (bytes.length !== 32 || canonical !== given) throw new BadValue('must be 32 bytes in base64')
   return bytes
+}
+
+function previousKey(text: string) {
+  try {
+    return key(text)
+  } catch {
+    throw new BadValue('must be keys of 32 bytes in base64, separated by commas')
+  }
 }
 
 function url(text: string) {
@@ -198,7 +228,8 @@ function postgresUrl(text: string) {
 }
 
 function addressOrRange(text: string) {
-  if (!isAddress(text) && !isRange(text)) throw new BadValue('must contain IP addresses or CIDR ranges')
+  if (!isAddress(text) && !isRange(text))
+    throw new BadValue('must be IP addresses or CIDR ranges separated by commas, such as 10.0.0.5,10.1.0.0/16')
   return text
 }
 
@@ -216,7 +247,9 @@ function allowedTarget(text: string): AllowedTarget {
   const [, host, port] = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i.exec(text) ?? []
   const bare = host?.replace(/^\[|\]$/g, '')
   if (!host || !bare || (host.startsWith('[') && !ipaddr.IPv6.isValid(bare)) || Number(port ?? 1) > 65_535) {
-    throw new BadValue('must contain entries of the form host, host:port or CIDR range')
+    throw new BadValue(
+      'must be hosts, hosts with a port or CIDR ranges separated by commas, such as localhost:4000,10.0.0.0/8',
+    )
   }
   return { host: host.toLowerCase(), port: port ? Number(port) : null }
 }
@@ -240,4 +273,63 @@ function model(env: Env): Config['model'] {
   const key = read(env, 'BATON_MODEL_KEY', null, modelKey)
   if (key && !endpoint) throw new ConfigError('BATON_MODEL_KEY requires BATON_MODEL_URL and BATON_MODEL')
   return endpoint && name ? { url: endpoint, name, key } : null
+}
+
+function sso(env: Env): SsoConfig {
+  const providers = read(env, 'BATON_SSO_FILE', [], (path) => {
+    try {
+      return readProviders(path, isLoopback)
+    } catch (error) {
+      throw error instanceof SsoProblem ? new BadValue(error.message) : error
+    }
+  })
+  const only = read(env, 'BATON_SSO_ONLY', false, oneOf({ 0: false, 1: true }))
+  if (only && providers.length === 0) throw new ConfigError('BATON_SSO_ONLY=1 requires a provider in BATON_SSO_FILE')
+  const breakGlass = read(env, 'BATON_BREAK_GLASS', null, (text) => {
+    if (!/^[\x21-\x7e]+@[\x21-\x7e]+$/.test(text)) throw new BadValue('must be an e-mail address')
+    return text.toLowerCase()
+  })
+  return { only, breakGlass, providers }
+}
+
+function mail(env: Env): Config['mail'] {
+  const server = read(env, 'BATON_SMTP_URL', null, smtpServer)
+  const from = read(env, 'BATON_MAIL_FROM', null, sender)
+  const user = read(env, 'BATON_SMTP_USER', null, String)
+  const password = read(env, 'BATON_SMTP_PASSWORD', null, String)
+  const settings = {
+    content: read(env, 'BATON_MAIL_CONTENT', 'excerpt', oneOf({ excerpt: 'excerpt', minimal: 'minimal' } as const)),
+    ratePerMinute: read(env, 'BATON_MAIL_RATE', 120, wholeNumber(1, 10_000)),
+    retryDelaysMs: read(env, 'BATON_MAIL_RETRY_DELAYS', defaultMailDelaysMs, retryDelays),
+  }
+  if (user && !password) throw new ConfigError('BATON_SMTP_PASSWORD is required with BATON_SMTP_USER')
+  if (password && !user) throw new ConfigError('BATON_SMTP_USER is required with BATON_SMTP_PASSWORD')
+  if (!server) return null
+  if (!from) throw new ConfigError('BATON_MAIL_FROM is required with BATON_SMTP_URL, like Baton <baton@example.com>')
+  return { ...server, login: user && password ? { user, password } : null, from, ...settings }
+}
+
+const defaultMailDelaysMs = [60, 300, 900, 3600, 14_400, 43_200].map((delay) => delay * 1000)
+
+function smtpServer(text: string): Pick<MailConfig, 'host' | 'port' | 'security'> {
+  const { protocol, username, password, hostname, port, pathname, search, hash } = url(text)
+  if (protocol !== 'smtp:' && protocol !== 'smtps:') throw new BadValue('must be an smtp:// or smtps:// URL')
+  if (username || password || text.includes('@'))
+    throw new BadValue('must not contain a user or password; set BATON_SMTP_USER and BATON_SMTP_PASSWORD instead')
+  if (!hostname || !/^\/?$/.test(pathname) || search || hash)
+    throw new BadValue('must have a host and a port only, like smtp://mail.example.com:587')
+  const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+  if (protocol === 'smtps:') return { host, port: Number(port || 465), security: 'tls' }
+  // Names below `localhost` are resolved by DNS on some systems, so they are not trusted to be this machine.
+  const local = host === 'localhost' || (isAddress(host) && isLoopback(host))
+  return { host, port: Number(port || 587), security: local ? 'plain' : 'starttls' }
+}
+
+/** `Name <address>`, or an address alone. */
+function sender(text: string): MailConfig['from'] {
+  const [, name = '', bracketed, bare] = /^(?:"?([^"<>\p{Cc}]*?)"?\s*<([^<>\s]+)>|([^<>\s"]+))$/u.exec(text) ?? []
+  const address = bracketed ?? bare ?? ''
+  if (!/^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(address) || address.length > 254)
+    throw new BadValue('must be of the form Name <address>')
+  return { name: name || 'Baton', address }
 }

@@ -45,9 +45,18 @@ export class Keyring {
 
   /** Authenticates a text that the service gives out and must get back unchanged, such as a cursor. */
   mac(purpose: string, text: string): Buffer {
-    return createHmac('sha256', this.#current).update(`${purpose}\0${text}`).digest()
+    return macWith(this.#current, purpose, text)
+  }
+
+  /** Whether it begins the MAC of the text with the current or a previous key: for texts that outlive a key. */
+  hasMac(purpose: string, text: string, beginning: Buffer): boolean {
+    const keys = [...this.#byId.values()]
+    return keys.some((key) => sameBytes(macWith(key, purpose, text).subarray(0, beginning.length), beginning))
   }
 }
+
+const macWith = (key: Buffer, purpose: string, text: string) =>
+  createHmac('sha256', key).update(`${purpose}\0${text}`).digest()
 
 export class UnknownKeyError extends Error {
   constructor() {

@@ -7,10 +7,16 @@ import { sweepDeliveries } from './delivery/retention.ts'
 import { sweepEvents } from './events/retention.ts'
 import { sweepRateLimits } from './http/rate-limit.ts'
 import { sweepRateWindows } from './http/rate-window.ts'
+import { sweepCliCodes } from './login/cli-logins.ts'
 import { sweepLoginNetworks } from './login/known-networks.ts'
+import { sweepLinks } from './login/links.ts'
 import { sweepLogins } from './login/logins.ts'
+import { sweepPersonalTokens } from './login/personal-tokens.ts'
+import { sweepMails } from './mail/queue.ts'
 import { sweepOAuth } from './oauth/sweep.ts'
+import { sweepPasskeyChallenges } from './passkeys/challenges.ts'
 import { sweepRelayed } from './relay/relay.ts'
+import { sweepSso } from './sso/attempts.ts'
 import { sweepInvitations } from './workspaces/invitations.ts'
 
 const everyMs = 10 * 60 * 1000
@@ -19,11 +25,17 @@ const chores: Record<string, (db: Db, now: Date) => Promise<unknown>> = {
   'rate limits': sweepRateLimits,
   'rate windows': sweepRateWindows,
   logins: sweepLogins,
+  'personal tokens': sweepPersonalTokens,
   'known networks': sweepLoginNetworks,
+  'account links': sweepLinks,
+  'CLI codes': sweepCliCodes,
   invitations: sweepInvitations,
   events: sweepEvents,
   deliveries: sweepDeliveries,
   oauth: sweepOAuth,
+  'single sign-on': sweepSso,
+  'passkey challenges': sweepPasskeyChallenges,
+  mails: sweepMails,
   'A2A messages': sweepMessages,
   listeners: sweepListeners,
   relayed: sweepRelayed,

@@ -4,11 +4,12 @@ export const crockford = '0123456789abcdefghjkmnpqrstvwxyz'
 
 // biome-ignore format: one line for each area
 export type IdPrefix =
-  | 'req' | 'aud' | 'inb'
+  | 'req' | 'aud' | 'inb' | 'idn' | 'psk' | 'pat'
   | 'usr' | 'wsp' | 'inv' | 'team'
   | 'iss' | 'chg' | 'prj' | 'cmt' | 'lbl' | 'mil' | 'cyc' | 'ini' | 'view'
   | 'evt' | 'whk' | 'rpl' | 'att' | 'app' | 'cli' | 'ins' | 'grt' | 'con'
   | 'sess' | 'act' | 'wrk' | 'tsk'
+  | 'mail'
 
 /** The UUID of an id: the 128 bits after its prefix. */
 export function uuidOf(id: string): string {

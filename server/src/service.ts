@@ -9,7 +9,9 @@ import type { Metrics } from './http/metrics.ts'
 import { openApi } from './http/openapi.ts'
 import { Reply, route } from './http/route.ts'
 import { needsFirstAccount, signUpIsOpen } from './login/sign-up.ts'
+import { passkeysWork } from './passkeys/relying-party.ts'
 import { serverDir } from './paths.ts'
+import type { Issuers } from './sso/issuers.ts'
 import type { WebFiles } from './web/files.ts'
 import { appPage } from './web/web.ts'
 
@@ -19,7 +21,13 @@ export interface Lifecycle {
 }
 
 /** Routes about this instance: health, readiness, metrics, the API description, version and features. */
-export function serviceRoutes(context: Context, metrics: Metrics, lifecycle: Lifecycle, web: WebFiles | null) {
+export function serviceRoutes(
+  context: Context,
+  metrics: Metrics,
+  lifecycle: Lifecycle,
+  web: WebFiles | null,
+  issuers: Issuers,
+) {
   const { config } = context
   // A shared database may be reachable by others; there only the operator's terminal shows the demo login.
   const demoLogin = config.database.kind === 'embedded' ? demoLoginOf(context) : async () => null
@@ -53,10 +61,21 @@ export function serviceRoutes(context: Context, metrics: Metrics, lifecycle: Lif
     route(api.getInstance, async ({ ctx }) => ({
       name: 'Baton' as const,
       version,
-      sign_up: await signUpIsOpen(ctx),
-      needs_first_account: await needsFirstAccount(ctx),
+      sign_up: !ctx.config.sso.only && (await signUpIsOpen(ctx)),
+      // With single sign-on only there is no sign-up: the first account begins with a provider.
+      needs_first_account: !ctx.config.sso.only && (await needsFirstAccount(ctx)),
       demo: await demoLogin(),
       has_model: ctx.config.model !== null,
+      mail: ctx.config.mail !== null,
+      passkeys: passkeysWork(ctx.config) && !ctx.config.sso.only,
+      sso: {
+        only: ctx.config.sso.only,
+        providers: ctx.config.sso.providers.map((provider) => ({
+          id: provider.id,
+          name: provider.name,
+          sign_out_url: issuers.signOutUrl(provider),
+        })),
+      },
     })),
   ]
 }

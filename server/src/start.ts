@@ -22,9 +22,14 @@ import { demoLoginOf } from './demo/login.ts'
 import { ReplayRunner } from './events/replay-runner.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { Metrics } from './http/metrics.ts'
+import { startNotifications } from './inbox/due-mails.ts'
 import { checkSecretKey } from './key-check.ts'
 import type { Logger } from './log.ts'
+import { responsesSettled } from './login/after-response.ts'
+import { resealMails } from './mail/queue.ts'
+import { createMailWorker } from './mails.ts'
 import { GuardedClient } from './outbound/client.ts'
+import { startReminders } from './personal-tokens/mails.ts'
 import { Relay } from './relay/relay.ts'
 import { Wakeups } from './relay/wakeups.ts'
 import { readWebFiles } from './web/files.ts'
@@ -95,6 +100,7 @@ async function startOn(
     await checkSecretKey(db, keys)
     await resealSecrets(db, keys)
     await resealCredentials(db, keys)
+    await resealMails(db, keys)
 
     const clock = systemClock
     const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
@@ -113,7 +119,14 @@ async function startOn(
     const stopWorking =
       config.role === 'api'
         ? async () => {}
-        : startWorking(ctx, waker, new AgentRunner(ctx, door, workWakeups), new A2aRunner(ctx, door), metrics)
+        : startWorking(
+            ctx,
+            waker,
+            new AgentRunner(ctx, door, workWakeups),
+            new A2aRunner(ctx, door),
+            workWakeups,
+            metrics,
+          )
 
     return {
       config,
@@ -123,6 +136,7 @@ async function startOn(
         const cutOff = setTimeout(() => http.server.closeAllConnections(), config.stopDelayMs + drainMs).unref()
         await Promise.all([http.close(), stopWorking()])
         clearTimeout(cutOff)
+        await responsesSettled(ctx)
         await waker.idle()
         await relay.stop()
         await workWakeups.stop()
@@ -136,12 +150,16 @@ async function startOn(
   }
 }
 
-/** Starts everything but the API: deliveries, replays, agents, timers and housekeeping. Returns a function that stops it. */
+/**
+ * Starts everything but the API: deliveries, replays, agents, mail, timers and housekeeping. Returns a function that
+ * stops it.
+ */
 function startWorking(
   ctx: Context,
   waker: EndpointWaker,
   agents: AgentRunner,
   a2a: A2aRunner,
+  workWakeups: Wakeups,
   metrics: Metrics,
 ): () => Promise<void> {
   const stopHousekeeping = startHousekeeping(ctx)
@@ -154,12 +172,25 @@ function startWorking(
     attempted: ({ outcome }: Attempted) => metrics.attempt(outcome.ok ? 'ok' : outcome.reason, outcome.durationMs),
   }
   const worker = new DeliveryWorker(ctx, waker, observer, a2a.sender)
+  const stopNotifications = startNotifications(ctx)
+  const stopReminders = startReminders(ctx)
+  const mails = createMailWorker(ctx, (outcome) => metrics.mail(outcome))
   worker.start()
   a2a.start()
   replays.start()
   agents.start()
+  mails.start(workWakeups)
   return async () => {
-    await Promise.all([stopHousekeeping(), stopTimers(), worker.stop(), replays.stop(), agents.stop()])
+    await Promise.all([
+      stopHousekeeping(),
+      stopTimers(),
+      stopNotifications(),
+      stopReminders(),
+      worker.stop(),
+      replays.stop(),
+      agents.stop(),
+      mails.stop(),
+    ])
     await a2a.stop()
   }
 }

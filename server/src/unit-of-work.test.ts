@@ -31,6 +31,8 @@ const memberOf = ({ member: { user, workspaceId } }: Teamwork): Member => ({
   scopes: null,
   workspaceId,
   role: 'member',
+  loginMethod: null,
+  recent: false,
 })
 
 /** The distinct values of the column `at` of these rows, with how many rows have them. */

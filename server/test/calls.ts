@@ -1,4 +1,6 @@
 import type { Operation, RouteName, routes } from '@baton/protocol'
+import { unsubscribeUrl } from '../src/inbox/unsubscribe.ts'
+import { addIdentity, addPasskey } from '../src/login/methods.ts'
 import type { TestApp } from './harness.ts'
 import { programOf } from './oauth.ts'
 
@@ -14,12 +16,49 @@ const manifest = {
   webhook: { url: 'https://robots.example.com/hook' },
 }
 
+const usedCredential = {
+  id: 'eA',
+  rawId: 'eA',
+  type: 'public-key',
+  response: { clientDataJSON: 'e30', authenticatorData: 'eA', signature: 'eA' },
+}
+
 /** A body that each write would accept, or null where it takes none. A new write does not compile without one. */
 export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   signUp: { email: 'somebody@example.com', password: 'a password', name: 'Somebody' },
   signIn: { email: 'somebody@example.com', password: 'a password' },
   signOut: null,
   changePassword: { current_password: 'correct horse', new_password: 'a new password' },
+  setPassword: { new_password: 'a new password' },
+  removePassword: null,
+  reauthenticate: { password: 'correct horse' },
+  requestPasswordReset: { email: 'somebody@example.com' },
+  confirmPasswordReset: { token: 'x', new_password: 'a new password' },
+  changeEmail: { email: 'somebody@example.com' },
+  requestVerification: null,
+  confirmEmail: { token: 'x' },
+  undoEmailChange: { token: 'x' },
+  endLogin: null,
+  endOtherLogins: null,
+  createCliLogin: { challenge: 'x'.repeat(43), name: 'baton', port: 4000 },
+  exchangeCliLogin: { code: 'x', verifier: 'x'.repeat(43) },
+  startSso: { purpose: 'sign_in', next: '/issues' },
+  ssoBackChannel: null,
+  deleteIdentity: null,
+  createPasskey: {
+    name: 'Laptop',
+    credential: {
+      id: 'eA',
+      rawId: 'eA',
+      type: 'public-key',
+      response: { clientDataJSON: 'e30', attestationObject: 'oA' },
+    },
+  },
+  startPasskey: null,
+  deletePasskey: null,
+  signInWithPasskey: { credential: usedCredential },
+  startPasskeySignIn: null,
+  reauthWithPasskey: { credential: usedCredential },
   endProgram: null,
   updateAccount: { display_name: 'Ada Lovelace', time_zone: 'Europe/Zurich' },
   createWorkspace: { name: 'Acme' },
@@ -28,6 +67,8 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   removeMember: null,
   createInvitation: { email: 'new@example.com', role: 'member' },
   deleteInvitation: null,
+  sendInvitation: null,
+  sendTestMail: null,
   previewInvitation: { token: 'x' },
   acceptInvitation: { token: 'a token' },
   createTeam: { name: 'Design', key: 'DES' },
@@ -184,6 +225,15 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   linearRevoke: null,
   updateInboxEntry: { read: true },
   readInbox: null,
+  updateInboxThread: { read: true, archived: false, snoozed_until: null },
+  archiveReadThreads: null,
+  setNotificationSettings: { kinds: { mention: 'daily' }, digest_hour: 9, paused: false },
+  setPresence: null,
+  // Any body is ignored; it has its own tests.
+  unsubscribe: null,
+  createPersonalToken: { name: 'Script', scopes: ['read'], team_ids: null, expires_at: '2100-01-01T00:00:00Z' },
+  deletePersonalToken: null,
+  deleteTokenOfWorkspace: null,
 }
 
 /** Creates one item of each kind; returns their ids for calls. */
@@ -225,8 +275,13 @@ export async function makeScene(app: TestApp) {
   const consent = new URL(asked.headers.get('location') ?? '')
   await programOf(app, owner, workspace.id)
   const { body: programs } = await owner.get('/auth/programs')
+  const { body: logins } = await owner.get('/auth/logins')
   const { body: personal } = await owner.post('/agents/personal', { name: 'Scribe', instructions: '' })
   const { body: inbox } = await owner.get('/inbox')
+  const { body: personalToken } = await owner.post('/personal-tokens', { name: 'Script', scopes: ['read'] })
+  // So that unsubscribing, which no body can make invalid, changes nothing more.
+  await owner.put('/notification-settings', { kinds: { mention: 'never' }, digest_hour: 8, paused: false })
+  const subscription = { userId: owner.user.id, workspaceId: workspace.id, kinds: ['mention'] as const }
   const ids: Record<string, string> = {
     user_id: member.user.id,
     team_id: team.id,
@@ -240,18 +295,35 @@ export async function makeScene(app: TestApp) {
     initiative_id: initiative.id,
     view_id: view.id,
     entry_id: inbox.data[0].id,
+    subject_id: issue.id,
+    token_id: personalToken.personal_token.id,
+    token: unsubscribeUrl(app.ctx.config, app.ctx.keys, subscription).split('/').at(-1) as string,
     webhook_id: webhook.id,
     app_id: registered.app.id,
     installation_id: robot.installationId,
     session_id: session.id,
     request_id: consent.searchParams.get('request') ?? '',
     program_id: programs.data[0].id,
+    provider_id: 'nobody',
+    ...(await signInMethodsOf(app, owner.user.id)),
+    login_id: logins.data[0].id,
     replay_id: replay.id,
     delivery_id: deliveries.data[0].id,
     attempt_id: 'att_of_nobody',
     agent_id: personal.id,
   }
   return { ...workspace, ids, robot }
+}
+
+/** An identity and a passkey, as if a provider and an authenticator had confirmed them. */
+async function signInMethodsOf({ ctx, clock }: TestApp, userId: string) {
+  const now = clock.now()
+  const identity = { userId, providerId: 'company', issuer: 'https://id.example.com', subject: userId, email: null }
+  const passkey = { userId, name: 'Laptop', publicKey: Buffer.from('key'), counter: 0, transports: [] }
+  return {
+    identity_id: await addIdentity(ctx.db, now, identity),
+    passkey_id: await addPasskey(ctx.db, now, { ...passkey, credentialId: userId }),
+  }
 }
 
 export const pathOf = ({ route }: Operation, ids: Record<string, string>) =>

@@ -20,10 +20,16 @@ import type { Member, Person } from '../src/http/caller.ts'
 import type { Door } from '../src/http/invoke.ts'
 import { openApi } from '../src/http/openapi.ts'
 import { newId } from '../src/ids.ts'
+import { queueNotifications } from '../src/inbox/due-mails.ts'
+import { endSnoozes } from '../src/inbox/threads.ts'
 import { createLog } from '../src/log.ts'
+import { responsesSettled } from '../src/login/after-response.ts'
 import { hashPassword } from '../src/login/passwords.ts'
 import { createAccount } from '../src/login/sign-up.ts'
+import type { MailWorker } from '../src/mail/worker.ts'
+import { createMailWorker } from '../src/mails.ts'
 import { GuardedClient } from '../src/outbound/client.ts'
+import { remindOfExpiry } from '../src/personal-tokens/mails.ts'
 import { Relay } from '../src/relay/relay.ts'
 import { Wakeups } from '../src/relay/wakeups.ts'
 import { readWebFiles } from '../src/web/files.ts'
@@ -34,6 +40,7 @@ import { TestClock } from './clock.ts'
 import { Contract } from './contract.ts'
 import { openSameDatabase, openTestDatabase } from './database.ts'
 import { Receiver } from './receiver.ts'
+import { SmtpServer } from './smtp.ts'
 
 export { verifies, verifiesOnPostgres } from '../../conformance/requirements.ts'
 
@@ -68,6 +75,7 @@ export class TestApp {
   readonly #waker: EndpointWaker
   readonly #worker: DeliveryWorker
   readonly #wakeups: Wakeups
+  readonly #mails: MailWorker
   #dump: Sql | undefined
   #seen = { snapshot: '', stored: '' }
 
@@ -85,6 +93,7 @@ export class TestApp {
     this.#waker = new EndpointWaker(ctx.db, clock, ctx.log)
     this.a2a = new A2aRunner(ctx, door)
     this.#worker = new DeliveryWorker(ctx, this.#waker, {}, this.a2a.sender)
+    this.#mails = createMailWorker(ctx)
     this.clock = clock
     this.rootUrl = rootUrl
     this.anonymous = new Client(rootUrl, contract)
@@ -110,6 +119,7 @@ export class TestApp {
     contract ??= new Contract(openApi(api, config) as never)
     return new TestApp(ctx, clock, rootUrl, contract, door, async () => {
       await http.close()
+      await responsesSettled(ctx)
       await relay.stop()
       await outbound.close()
       await db.close()
@@ -130,6 +140,19 @@ export class TestApp {
   /** Does all waiting work of the agents inside the service, with their own strategy or another. */
   work(strategy: AgentStrategy = chooseStrategy(this.ctx)) {
     return waitedFor(new AgentRunner(this.ctx, this.door, this.#wakeups, strategy).drain())
+  }
+
+  /** Sends every mail that is due by the test's clock. Needs `SmtpServer.env`. */
+  sendMails() {
+    return waitedFor(responsesSettled(this.ctx).then(() => this.#mails.drain()))
+  }
+
+  /** Queues the notifications and reminders that are due, and sends all mails. */
+  async sendNotifications() {
+    await endSnoozes(this.ctx.db, this.clock.now())
+    await queueNotifications(this.ctx)
+    await remindOfExpiry(this.ctx)
+    await this.sendMails()
   }
 
   /** Stores the session transitions that are due, as a worker does every second. */
@@ -163,7 +186,9 @@ export class TestApp {
     const join = async (role: Role) => {
       const person = await this.person()
       const asOwner: Member = { ...callerOf(owner), workspaceId: id, role: 'owner' }
-      const { token } = await invite(this.ctx, asOwner, { email: person.user.email, role })
+      // Tests that count mails find only their own.
+      const withoutMail = { ...this.ctx, config: { ...this.ctx.config, mail: null } }
+      const { token } = await invite(withoutMail, asOwner, { email: person.user.email, role })
       await acceptInvitation(this.ctx, callerOf(person), token)
       return within(person, id)
     }
@@ -222,9 +247,11 @@ export class TestApp {
   async unchanged<T>(work: () => Promise<T>): Promise<T> {
     // Endpoints are marked due after the commit of an earlier change, which is not part of `work`.
     await this.endpointsWoken()
+    await responsesSettled(this.ctx)
     const before = await this.everything()
     const result = await work()
     await this.endpointsWoken()
+    await responsesSettled(this.ctx)
     expect(await this.everything()).toBe(before)
     return result
   }
@@ -262,7 +289,18 @@ function waitedFor(work: Promise<void>): Promise<void> {
 /** The caller of a person's login, outside any workspace. */
 function callerOf({ user, token }: TestPerson): Person {
   const { id, display_name: name, email } = user
-  return { kind: 'person', id, name, email, tokenHash: sha256(token), scopes: null, workspaceId: null, role: null }
+  const login = { loginMethod: null, recent: false }
+  return {
+    kind: 'person',
+    id,
+    name,
+    email,
+    tokenHash: sha256(token),
+    scopes: null,
+    workspaceId: null,
+    role: null,
+    ...login,
+  }
 }
 
 export function within(person: TestPerson, workspaceId: string): TestPerson {
@@ -278,6 +316,7 @@ export const test = base.extend<{
   app: TestApp
   startApp: (env?: Record<string, string>, beside?: TestApp, webDir?: string) => Promise<TestApp>
   receiver: Receiver
+  smtp: SmtpServer
 }>({
   app: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
@@ -293,6 +332,12 @@ export const test = base.extend<{
     const receiver = await Receiver.start()
     await use(receiver)
     await receiver.stop()
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: as above
+  smtp: async ({}, use) => {
+    const server = await SmtpServer.start()
+    await use(server)
+    await server.stop()
   },
   // biome-ignore lint/correctness/noEmptyPattern: as above
   startApp: async ({}, use) => {

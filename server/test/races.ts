@@ -7,16 +7,33 @@ import { withDatabase } from './template.ts'
  * Starts requests while another connection holds a lock that they need, and releases it once several wait for it, so
  * that they have all read what was stored before the first of them changes it. Needs PostgreSQL.
  */
-export async function collide<T>({ ctx: { db } }: TestApp, lock: Sql, start: () => Promise<T>[]): Promise<T[]> {
+export const collide = <T>(app: TestApp, lock: Sql, start: () => Promise<T>[]): Promise<T[]> =>
+  whileLocked(app, lock, 5, () => Promise.all(start()))
+
+/**
+ * Starts a request while another connection holds a lock that it needs, and makes changes on that connection once the
+ * request waits: what the request read before is old when it continues. Needs PostgreSQL.
+ */
+export const overtake = <T>(app: TestApp, lock: Sql, start: () => Promise<T>, changes: Sql[]): Promise<T> =>
+  whileLocked(app, lock, 1, start, changes)
+
+async function whileLocked<T>(
+  { ctx: { db } }: TestApp,
+  lock: Sql,
+  waiting: number,
+  start: () => Promise<T>,
+  changes: Sql[] = [],
+): Promise<T> {
   const used = await db.row<{ name: string }>(sql`select current_database() as name`)
   const holder = new pg.Client({ connectionString: withDatabase(process.env.DATABASE_URL ?? '', used?.name ?? '') })
   await holder.connect()
   try {
     await holder.query('begin')
     await holder.query(lock.text, [...lock.values])
-    const requests = Promise.all(start())
+    const requests = start()
     requests.catch(() => {}) // awaited below, unless the lock cannot be released
-    while ((await waitingForLocks(holder)) < 5);
+    while ((await waitingForLocks(holder)) < waiting);
+    for (const { text, values } of changes) await holder.query(text, [...values])
     await holder.query('commit')
     return await requests
   } finally {

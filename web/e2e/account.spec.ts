@@ -54,3 +54,30 @@ test.describe('on a phone', () => {
     expect(await company.member.api.getAccount()).toMatchObject({ display_name: 'Mona Member', time_zone: 'UTC' })
   })
 })
+
+test.describe('without mail', () => {
+  test.use({ viewport: narrow })
+  test(
+    'the account and the sign-in page say so, and a new address takes effect at once',
+    verifies('account.screens-usable', 'account.change-email-without-mail'),
+    async ({ page, company }) => {
+      await page.goto('/sign-in')
+      await page.getByRole('link', { name: 'Forgot password?' }).click()
+      await expect(page.getByText('This instance sends no mail.')).toBeVisible()
+      await expect(page.getByText('Contact the operator of the instance')).toBeVisible()
+      await expect(page.getByRole('textbox')).toHaveCount(0)
+      await checkAxe(page)
+      await signedIn(page, company.member)
+      await page.goto('/account')
+      await expect(page).toHaveURL('/settings/account')
+      await expect(page.getByText('This instance sends no mail, so addresses are not verified')).toBeVisible()
+      await checkAxe(page)
+      const address = `moved-${company.id}@example.com`
+      await page.getByLabel('New e-mail address').fill(address)
+      await page.getByRole('button', { name: 'Change e-mail' }).click()
+      await expect(page.getByText('E-mail address changed')).toBeVisible()
+      await expect(page.getByRole('main').getByText(address).first()).toBeVisible()
+      expect(await company.member.api.getAccount()).toMatchObject({ email: address, email_verified: false })
+    },
+  )
+})

@@ -1,6 +1,7 @@
 import { test as base, type Page } from '@playwright/test'
 import type { RequirementId } from '../../conformance/ids.ts'
 import { Receiver } from '../../server/test/receiver.ts'
+import { SmtpServer } from '../../server/test/smtp.ts'
 import { type AgentOptions, ExampleAgent, ScriptedAgent } from './agents.ts'
 import { type Company, createCompany, type Person, signedIn } from './company.ts'
 import { Faults } from './faults.ts'
@@ -10,7 +11,7 @@ export { expect } from '@playwright/test'
 export { checkAxe } from './accessibility.ts'
 export { installUrl, type ScriptedAgent } from './agents.ts'
 export { type Company, type Person, signedIn, signUp } from './company.ts'
-export { keyboardOnly } from './keyboard.ts'
+export { keyboardOnly, tabTo } from './keyboard.ts'
 export { shortTimeouts } from './service.ts'
 export { narrow, scrolledSideways, wide } from './viewports.ts'
 
@@ -28,13 +29,31 @@ interface TestFixtures {
 
 interface WorkerFixtures {
   settings: Settings
+  /** Whether the service sends mail, to `smtp`. */
+  mail: boolean
+  smtp: SmtpServer
   service: Service
 }
 
 export const test = base.extend<TestFixtures, WorkerFixtures>({
   settings: [{}, { scope: 'worker', option: true }],
 
-  service: [({ settings }, use) => withService(settings, use), { scope: 'worker', timeout: 90_000 }],
+  mail: [false, { scope: 'worker', option: true }],
+
+  smtp: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures a fixture needs from this pattern
+    async ({}, use) => {
+      const smtp = await SmtpServer.start()
+      await use(smtp)
+      await smtp.stop()
+    },
+    { scope: 'worker' },
+  ],
+
+  service: [
+    ({ settings, mail, smtp }, use) => withService({ ...(mail ? smtp.env : {}), ...settings }, use),
+    { scope: 'worker', timeout: 90_000 },
+  ],
 
   baseURL: ({ service }, use) => use(service.url),
 
@@ -84,7 +103,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     await Promise.all(running.map((agent) => agent.close()))
   },
 
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures a fixture needs from this pattern
+  // biome-ignore lint/correctness/noEmptyPattern: as above
   receiver: async ({}, use) => {
     const receivers: Receiver[] = []
     await use(async () => {

@@ -24,6 +24,11 @@ test('issues are filtered by due date, reporter, and values they do not have', a
   }
   const clear = async () => page.getByRole('button', { name: 'Clear', exact: true }).click()
 
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  await page.keyboard.type('deleg')
+  await expect(menu(page).getByRole('option')).toHaveText(['Agent'])
+  await page.keyboard.press('Escape')
+
   await filter('Due date', 'Overdue', 'In the next 7 days')
   await expect(page).toHaveURL(/due=overdue%2C7d/)
   await expect(rowOf(page, door.title)).toBeVisible()

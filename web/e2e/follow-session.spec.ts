@@ -135,7 +135,7 @@ test('“finished” is read if the user watched it; unread on another page or i
   await page.getByLabel('Message to Fixer').press('Enter')
   await (await robot.prompt()).respond('The lock too.')
   await expect(page.getByText('The lock too.')).toBeInViewport()
-  await expect(page.getByRole('link', { name: 'Inbox 3 unread' })).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Inbox 2 unread' })).toBeVisible()
   await expect.poll(finished).toContainEqual({ subject_id: watched.id, isRead: false })
 })
 

@@ -47,7 +47,7 @@ test('notifications arrive live and open the page they are about', async ({ page
   await expect(rows.nth(0)).toContainText('Unread.ENG-2Oil the hingesFixer needs your answer2 notifications.')
   await expect(rows.nth(1)).toContainText('Unread.ENG-1The door sticksOlive Owner mentioned you')
   await expect(rows.nth(2)).toContainText('Unread.ENG-3Measure the frameOlive Owner assigned it to you')
-  await expect(page.getByRole('link', { name: 'Inbox 4 unread' })).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Inbox 3 unread' })).toBeVisible()
   await checkAxe(page)
 
   await rows.nth(1).getByRole('link').click()
@@ -59,10 +59,8 @@ test('notifications arrive live and open the page they are about', async ({ page
   await expect(page).toHaveURL(new RegExp(`/agent-session/${session.id}$`))
   await expect(page.getByLabel('Your answer to Fixer')).toBeFocused()
   await expect.poll(() => unreadOf(company.admin)).toBe(1)
-  // Read entries stand alone.
   await page.goBack()
-  await expect(rows).toHaveCount(4)
-  await expect(rows.nth(1)).toContainText('ENG-2Oil the hingesFixer finished')
+  await expect(rows).toHaveCount(3)
 
   // Opening an issue from elsewhere also marks its notifications as read.
   await page.goto('/issue/ENG-3')
@@ -100,6 +98,71 @@ test('the inbox works by keyboard: move, mark, undo, open', async ({ page, compa
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(new RegExp(`/agent-session/${session.id}$`))
 })
+
+test(
+  'threads are archived with E and snoozed with H, and undone',
+  verifies('inbox.archive', 'inbox.snooze', 'inbox.thread-per-subject'),
+  async ({ page, company, agent }) => {
+    await fillInbox(company, await agent({ name: 'Fixer' }))
+    const { admin, owner, issues } = company
+    await signedIn(page, admin)
+    await page.goto('/inbox')
+    const rows = page.getByRole('list', { name: 'Inbox' }).getByRole('listitem')
+    await expect(rows).toHaveCount(3)
+    await page.keyboard.press('?')
+    const help = page.getByRole('dialog')
+    for (const title of ['Archive', 'Snooze…', 'Archive everything that is read']) {
+      await expect(help.getByText(title, { exact: true })).toBeVisible()
+    }
+    await page.keyboard.press('Escape')
+    keyboardOnly(page)
+    await page.keyboard.press('j')
+    await page.keyboard.press('e')
+    await expect(rows).toHaveCount(2)
+    await expect(page.getByText('Archived', { exact: true }).last()).toBeVisible()
+    await expect(rows.nth(0).getByRole('link')).toBeFocused()
+    await expect.poll(() => unreadOf(admin)).toBe(2)
+    await page.keyboard.press('Control+z')
+    await expect(rows).toHaveCount(3)
+    await expect(rows.nth(0)).toContainText('Unread.ENG-2')
+
+    await page.keyboard.press('h')
+    const menu = page.getByRole('dialog', { name: 'Snooze until…' })
+    await expect(menu.getByRole('option', { name: /Tomorrow/ })).toBeVisible()
+    await checkAxe(page)
+    await page.keyboard.type('tomo')
+    await page.keyboard.press('Enter')
+    await expect(rows).toHaveCount(2)
+    await expect(page.getByText(/^Snoozed until /)).toBeVisible()
+    const snoozed = (await admin.api.listInboxThreads({ state: 'snoozed' })).data
+    expect(snoozed).toMatchObject([{ snoozed_until: expect.stringMatching(/T/) }])
+    await page.goto('/inbox?state=snoozed')
+    await expect(rows).toHaveCount(1)
+    await expect(rows.nth(0)).toContainText('until')
+    await checkAxe(page)
+
+    // A mention brings it back, live.
+    await page.goto('/inbox')
+    await expect(rows).toHaveCount(2)
+    const subject = issues.find(({ id }) => id === snoozed[0]?.subject_id)
+    const text = `@[${admin.name}](${admin.id}) look`
+    await owner.api.createComment({ target_type: 'issue', target_id: subject?.id ?? '', text })
+    await expect(rows).toHaveCount(3)
+    await expect(rows.nth(0)).toContainText(`${subject?.code}`)
+
+    await page.keyboard.press('Shift+A')
+    await expect(page.getByText('Unread.')).toHaveCount(0)
+    await page.keyboard.press('Shift+E')
+    await expect(page.getByText("You're all caught up")).toBeVisible()
+    await page.goto('/inbox?state=archived')
+    await expect(rows).toHaveCount(3)
+    await page.keyboard.press('j')
+    await page.keyboard.press('e')
+    await expect(rows).toHaveCount(2)
+    await page.goto('/inbox')
+    await expect(rows).toHaveCount(1)
+  },
+)
 
 test('reverts a mark that could not be saved and shows the error', async ({ page, company, faults }) => {
   await company.owner.api.updateIssue({ issue_id: company.issues[2].id, assignee_id: company.admin.id })

@@ -23,7 +23,7 @@ test(
     await expect(install).toBeDisabled()
     await page.setViewportSize(wide)
     await expect(dialog.getByLabel('Selected teams')).toBeInViewport({ ratio: 1 })
-    await expect(dialog.getByText('Choose teams to install it.')).toBeInViewport({ ratio: 1 })
+    await expect(dialog.getByText('Choose all or selected teams.')).toBeInViewport({ ratio: 1 })
     // The words follow the chosen scopes.
     await expect(dialog.getByText('Change or delete issues, projects or comments')).toHaveCount(0)
     await dialog.getByRole('checkbox', { name: /write/ }).uncheck()

@@ -248,6 +248,11 @@ test.describe('narrow', () => {
     await page.getByRole('button', { name: 'Status: Todo' }).click()
     await menu(page).getByRole('option', { name: 'Done' }).click()
     await expect(page.getByRole('button', { name: 'Status: Done' })).toBeVisible()
+    // Composers are at the bottom, so messages are not.
+    const message = page.getByRole('region', { name: 'Messages' }).getByText(door.code)
+    const { y } = (await message.boundingBox()) ?? { y: Number.NaN }
+    expect(y).toBeLessThan(narrow.height / 3)
+    await page.getByRole('button', { name: 'Dismiss' }).click()
     await page.getByRole('button', { name: 'All properties' }).click()
     await expect(page.getByRole('button', { name: 'Estimate: No estimate' })).toBeVisible()
     await expect(feed(page).getByRole('article')).toBeVisible()

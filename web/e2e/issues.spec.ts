@@ -122,6 +122,26 @@ test('everything works from the keyboard alone', async ({ page, company }) => {
   await expect(page).toHaveURL(/\/issue\/ENG-/)
 })
 
+test('a new issue from all issues starts with the team that the user last listed or added to', async ({
+  page,
+  company,
+}) => {
+  await signedIn(page, company.owner)
+  const dialog = page.getByRole('dialog', { name: 'New issue' })
+  for (const [key, name] of [
+    ['ENG', 'Engineering'],
+    ['DES', 'Design'],
+  ]) {
+    await page.goto(`/issues?team=${key}`)
+    await expect(page.getByRole('button', { name: `Team is ${name}`, exact: true })).toBeVisible()
+    await page.goto('/issues')
+    await expect(rowOf(page, 'The door sticks')).toBeVisible()
+    await page.keyboard.press('c')
+    await expect(dialog.getByRole('button', { name: `Team: ${name}` })).toBeVisible()
+    await page.keyboard.press('Escape')
+  }
+})
+
 test('a new issue starts with the filters, shows errors, and keeps its text when it is closed', async ({
   page,
   company,

@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test'
+import type { Locator, Page } from '@playwright/test'
 
 const pages = new WeakSet<Page>()
 let patched = false
@@ -34,6 +34,15 @@ export function keyboardOnly(page: Page) {
   patched = true
   forbidOn(Object.getPrototypeOf(page), (self) => self as Page)
   forbidOn(Object.getPrototypeOf(page.locator('body')), (self) => (self as ReturnType<Page['locator']>).page())
+}
+
+/** Presses Tab until the element has the focus. */
+export async function tabTo(target: Locator) {
+  for (let presses = 0; presses < 80; presses++) {
+    if (await target.evaluate((element) => element === document.activeElement)) return
+    await target.page().keyboard.press('Tab')
+  }
+  throw new Error(`Tab does not reach ${target}`)
 }
 
 function forbidOn(prototype: object, pageOf: (self: unknown) => Page) {

@@ -157,3 +157,15 @@ test('first steps tick from what exists, can be dismissed, and are for managers'
   await expect(theirs.getByText(company.issues[0].title)).toBeVisible()
   await expect(theirs.getByRole('region', { name: 'First steps' })).toHaveCount(0)
 })
+
+test('an instance without mail says so', verifies('mail.not-configured'), async ({ page, company }) => {
+  await signedIn(page, company.owner)
+  await page.goto('/settings/workspace')
+  await expect(page.getByText('This instance sends no mail.')).toBeVisible()
+  await expect(page.getByRole('link', { name: 'How to set up mail' })).toHaveAttribute('href', '/docs/mail')
+  await expect(page.getByRole('button', { name: 'Send test mail' })).toHaveCount(0)
+  await company.owner.api.createInvitation({ email: 'grace@example.com', role: 'member' })
+  await page.goto('/settings/members')
+  await expect(page.getByRole('button', { name: 'Revoke invitation for grace@example.com' })).toBeVisible()
+  await expect(page.getByRole('button', { name: /^Resend/ })).toHaveCount(0)
+})

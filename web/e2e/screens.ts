@@ -19,6 +19,11 @@ const newcomer = (demo: Demo) => demo.newcomer
 export const screens: Screen[] = [
   { name: 'sign-in', path: '/sign-in', as: null },
   { name: 'sign-up', path: '/sign-up', as: null },
+  { name: 'forgot-password', path: '/forgot-password', as: null },
+  { name: 'reset-password', path: '/reset-password#token=x', as: null },
+  { name: 'undo-email', path: '/undo-email#token=x', as: null },
+  { name: 'verify-email', path: '/verify-email#token=x' },
+  { name: 'cli-login', path: `/cli-login?challenge=${'x'.repeat(43)}&port=4000&name=baton+on+laptop` },
   { name: 'invitation', path: ({ invitationToken }) => `/invitations/accept?token=${invitationToken}`, as: newcomer },
   { name: 'new-workspace', path: '/workspaces/new', as: newcomer },
   { name: 'issues', path: '/issues' },
@@ -111,6 +116,16 @@ export const screens: Screen[] = [
     },
   },
   { name: 'inbox', path: '/inbox' },
+  { name: 'inbox-archived', path: '/inbox?state=archived' },
+  {
+    name: 'inbox-snooze',
+    path: '/inbox',
+    steps: async (page) => {
+      await page.keyboard.press('j')
+      await page.keyboard.press('h')
+      await expect(page.getByRole('option', { name: /Tomorrow/ })).toBeVisible()
+    },
+  },
   {
     name: 'inbox-install',
     path: ({ requestedAppId }) => `/inbox?install=${requestedAppId}`,
@@ -164,6 +179,16 @@ export const screens: Screen[] = [
   {
     name: 'settings-delivery',
     path: ({ webhookId, deliveryId }) => `/settings/webhooks/${webhookId}/deliveries/${deliveryId}`,
+  },
+  { name: 'settings-notifications', path: '/settings/notifications' },
+  { name: 'unsubscribe', path: '/mail/unsubscribe/x', as: null },
+  {
+    name: 'settings-new-token',
+    path: '/settings/account',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'New token' }).click()
+      await page.getByLabel('Selected teams').check()
+    },
   },
   { name: 'settings-workspace', path: '/settings/workspace' },
   { name: 'settings-members', path: '/settings/members' },

@@ -16,6 +16,8 @@ export const shortTimeouts: Settings = {
 export interface Service {
   /** The address that the browser opens, and the service's own public URL. */
   url: string
+  /** Its data directory. */
+  dir: string
   /** The log output so far. */
   log(): string
 }
@@ -32,7 +34,7 @@ export async function withService(settings: Settings, work: (service: Service) =
       ...settings,
     })
     try {
-      await work({ url: service.url.replace('127.0.0.1', 'localhost'), log: () => service.output })
+      await work({ dir, url: service.url.replace('127.0.0.1', 'localhost'), log: () => service.output })
     } finally {
       await service.kill('SIGTERM')
     }

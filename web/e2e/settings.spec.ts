@@ -257,7 +257,15 @@ test.describe('on a phone', () => {
   test.use({ viewport: narrow })
   test('no settings page scrolls sideways', async ({ page, company }) => {
     await signedIn(page, company.owner)
-    for (const place of ['account', 'workspace', 'members', 'teams', `teams/${company.engineering.id}`, 'api']) {
+    for (const place of [
+      'account',
+      'notifications',
+      'workspace',
+      'members',
+      'teams',
+      `teams/${company.engineering.id}`,
+      'api',
+    ]) {
       await page.goto(`/settings/${place}`)
       await expect(page.getByRole('heading').first()).toBeVisible()
       expect(await scrolledSideways(page), place).toEqual([])

@@ -65,6 +65,7 @@ test(
     await expect(page.getByText(secret)).toBeVisible()
     expect((await api.listAuditEntries({})).data[0]).toMatchObject({ action: 'webhook.secret_shown' })
     await page.getByRole('button', { name: 'Rotate secret' }).click()
+    await page.getByLabel('Old secret').selectOption('Stops at once')
     await page.getByLabel('Type Lake to confirm').fill('Lake')
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
     await expect(page.getByText(secret)).toHaveCount(0)
@@ -259,12 +260,13 @@ test(
     await page.getByRole('button', { name: 'Filter issues' }).click()
     await page.getByRole('option', { name: 'Status' }).click()
     await page.getByRole('option', { name: 'In progress' }).click()
+    await page.getByRole('option', { name: 'QA' }).click()
     await page.keyboard.press('Escape')
-    await expect(page.getByRole('button', { name: 'Issue status: In progress' })).toBeVisible()
+    await expect(page.getByRole('button', { name: 'Issue status: In progress or QA' })).toBeVisible()
     await checkAxe(page)
     await page.getByRole('button', { name: 'Save webhook' }).click()
-    await expect(page.getByText('1 condition on Issue')).toBeVisible()
-    expect((await api.getWebhook({ webhook_id })).filters).toEqual({ Issue: { status: ['in_progress'] } })
+    await expect(page.getByRole('listitem').filter({ hasText: 'Issue status: In progress or QA' })).toBeVisible()
+    expect((await api.getWebhook({ webhook_id })).filters).toEqual({ Issue: { status: ['in_progress', 'qa'] } })
 
     await page.getByRole('button', { name: 'Send an example' }).click()
     await page.getByRole('option', { name: 'Issue update' }).click()
@@ -278,7 +280,7 @@ test(
     await expect(page.getByRole('list', { name: 'Replays' }).getByText('Done')).toBeVisible()
 
     await page.getByRole('button', { name: 'Rotate secret' }).click()
-    await page.getByLabel('Old secret').selectOption('Works for 24 hours')
+    await expect(page.getByLabel('Old secret')).toHaveValue('24')
     await page.getByLabel('Type Warehouse to confirm').fill('Warehouse')
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
     await expect(page.getByText('Next secret')).toBeVisible()
@@ -293,5 +295,13 @@ test(
     await page.getByRole('button', { name: 'End overlap' }).click()
     await expect(page.getByText('Next secret')).toHaveCount(0)
     expect(await api.getWebhookSecret({ webhook_id })).toEqual({ secret: next?.secret })
+
+    await page.goto(`${settings}/${webhook_id}/deliveries`)
+    await page.getByRole('link', { name: /Test: Issue changed/ }).click()
+    await expect(page.getByText('Sent as a test, with example data.')).toBeVisible()
+    await page.goto('/settings/audit-log')
+    await expect(
+      page.getByText(/rotated the secret of the webhook .?Warehouse.? with an overlap of 24 hours/),
+    ).toBeVisible()
   },
 )

@@ -21,13 +21,19 @@ import { Failed, Skeletons } from './ui/states.tsx'
 /** All screens and their paths. Each screen is loaded when it is first opened. */
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 
+const linkScreens = () => import('./login/link-screens.ts')
+
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
 // Without a workspace
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: (search) => ({ next: text(search.next) }),
+  validateSearch: (search): { next?: string | undefined; problem?: string | undefined; local?: true | undefined } => ({
+    next: text(search.next),
+    problem: text(search.problem),
+    local: search.local === undefined ? undefined : true,
+  }),
   component: lazyRouteComponent(() => import('./login/sign-in-screen.tsx'), 'SignInScreen'),
 })
 const signUp = createRoute({
@@ -37,11 +43,36 @@ const signUp = createRoute({
   component: lazyRouteComponent(() => import('./login/sign-up-screen.tsx'), 'SignUpScreen'),
 })
 
+const forgotPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/forgot-password',
+  component: lazyRouteComponent(linkScreens, 'ForgotPasswordScreen'),
+})
+const resetPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/reset-password',
+  component: lazyRouteComponent(linkScreens, 'ResetPasswordScreen'),
+})
+const undoEmail = createRoute({
+  getParentRoute: () => root,
+  path: '/undo-email',
+  component: lazyRouteComponent(linkScreens, 'UndoEmailScreen'),
+})
+
+const unsubscribe = createRoute({
+  getParentRoute: () => root,
+  path: '/mail/unsubscribe/$token',
+  component: lazyRouteComponent(() => import('./inbox/unsubscribe-screen.tsx'), 'UnsubscribeScreen'),
+})
+
 /** To sign-in; to sign-up with an invitation, and where no account exists yet. */
 async function signInRedirect({ pathname, searchStr, hash, href }: ParsedLocation) {
-  // The fragment stays a fragment: it contains the secret of the invitation.
+  // The fragment stays a fragment: it contains the secret of the invitation or of the link.
   if (pathname === '/invitations/accept') {
     return redirect({ to: '/sign-up', search: { next: pathname + searchStr }, hash })
+  }
+  if (pathname === '/verify-email') {
+    return redirect({ to: '/sign-in', search: { next: pathname + searchStr }, hash })
   }
   const isFirst = await queries.ensureQueryData(instanceQuery).then(
     ({ needs_first_account }) => needs_first_account,
@@ -64,6 +95,29 @@ const acceptInvitation = createRoute({
   getParentRoute: () => person,
   path: '/invitations/accept',
   component: lazyRouteComponent(() => import('./workspaces/accept-invitation-screen.tsx'), 'AcceptInvitationScreen'),
+})
+const verifyEmail = createRoute({
+  getParentRoute: () => person,
+  path: '/verify-email',
+  component: lazyRouteComponent(linkScreens, 'VerifyEmailScreen'),
+})
+const cliLogin = createRoute({
+  getParentRoute: () => person,
+  path: '/cli-login',
+  validateSearch: ({ challenge, port, name }): { challenge?: string; port?: number; name?: string } => ({
+    ...(challenge !== undefined && { challenge: String(challenge) }),
+    ...(port !== undefined && { port: Number(port) }),
+    ...(name !== undefined && { name: String(name) }),
+  }),
+  component: lazyRouteComponent(linkScreens, 'CliLoginScreen'),
+})
+/** The address in mails, which does not depend on where the screen is. */
+const accountLink = createRoute({
+  getParentRoute: () => root,
+  path: '/account',
+  beforeLoad: ({ search }) => {
+    throw redirect({ to: '/settings/account', search })
+  },
 })
 const newWorkspace = createRoute({
   getParentRoute: () => person,
@@ -151,8 +205,9 @@ const addCodingAgent = createRoute({
 const inbox = createRoute({
   getParentRoute: () => inside,
   path: '/inbox',
-  validateSearch: (search): { unread?: true; install?: string } => ({
+  validateSearch: (search): { unread?: true; state?: 'snoozed' | 'archived'; install?: string } => ({
     ...(search.unread === true && { unread: true }),
+    ...((search.state === 'snoozed' || search.state === 'archived') && { state: search.state }),
     ...(typeof search.install === 'string' && { install: search.install }),
   }),
   component: lazyRouteComponent(() => import('./inbox/inbox-screen.tsx'), 'InboxScreen'),
@@ -174,12 +229,17 @@ const settingsHome = createRoute({
 const account = createRoute({
   getParentRoute: () => settings,
   path: '/account',
-  component: lazyRouteComponent(() => import('./login/account-screen.tsx'), 'AccountScreen'),
+  component: lazyRouteComponent(() => import('./settings/account-page.tsx'), 'AccountPage'),
+})
+const notifications = createRoute({
+  getParentRoute: () => settings,
+  path: '/notifications',
+  component: lazyRouteComponent(() => import('./inbox/notifications-screen.tsx'), 'NotificationsScreen'),
 })
 const workspace = createRoute({
   getParentRoute: () => settings,
   path: '/workspace',
-  component: lazyRouteComponent(() => import('./workspaces/workspace-screen.tsx'), 'WorkspaceScreen'),
+  component: lazyRouteComponent(() => import('./settings/workspace-page.tsx'), 'WorkspacePage'),
 })
 const members = createRoute({
   getParentRoute: () => settings,
@@ -267,8 +327,15 @@ const apiReference = createRoute({
 const routeTree = root.addChildren([
   signIn,
   signUp,
+  unsubscribe,
+  forgotPassword,
+  resetPassword,
+  undoEmail,
+  accountLink,
   person.addChildren([
     acceptInvitation,
+    verifyEmail,
+    cliLogin,
     newWorkspace,
     consent,
     inside.addChildren([
@@ -286,6 +353,7 @@ const routeTree = root.addChildren([
       settings.addChildren([
         settingsHome,
         account,
+        notifications,
         workspace,
         members,
         teams,

@@ -8,13 +8,20 @@ import { serviceUrl } from '../urls.ts'
 export const login: Command = {
   name: 'login',
   summary: 'log in to an instance of Baton, or log out',
-  usage: ['[--url URL] [--email E-MAIL] [--workspace NAME]', '--out [--url URL]'],
-  about: 'Asks for the password, or reads it from stdin. Stores the login in a file that only you can read.',
+  usage: [
+    '[--url URL] [--email E-MAIL] [--workspace NAME]',
+    '--browser [--paste] [--url URL] [--workspace NAME]',
+    '--out [--url URL]',
+  ],
+  about:
+    'Asks for the password, reads it from stdin, or lets you sign in with a browser. Stores the login in a file that only you can read.',
   example: 'login --url http://localhost:3000 --email ada@demo.example',
   options: {
     ...account,
     email: { type: 'string', value: 'E-MAIL', about: 'your e-mail address' },
     'password-stdin': { type: 'boolean', about: 'read the password from stdin' },
+    browser: { type: 'boolean', about: 'sign in with the browser: also by single sign-on or passkey' },
+    paste: { type: 'boolean', about: 'with --browser: paste a code, for a browser on another machine' },
     out: { type: 'boolean', about: 'log out' },
   },
   async run(call) {

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type AgentApp, BatonClient, isBatonError, TokenManager } from '@baton/sdk'
+import { type AgentApp, BatonClient, envTokens, type Installation, isBatonError, TokenManager } from '@baton/sdk'
 import { type Account, currentAccount } from '../account.ts'
 import { findTeams, installationOf, listenUrl } from '../apps.ts'
 import type { Call } from '../command.ts'
 import { text } from '../command.ts'
 import { readConfig } from '../config.ts'
+import { readEnv } from '../env-file.ts'
 import { Failure } from '../failure.ts'
 import { install } from '../install.ts'
 import { commandName, installedFrom } from '../origin.ts'
@@ -52,6 +53,7 @@ export async function enrol(call: Call, settings: Settings, state: State): Promi
     manifest(settings.name),
     known ? settingsOf(known) : {},
     (line) => call.terminal.note(line),
+    { others: true },
   )
   const registered: StoredApp = {
     url: account.url,
@@ -67,7 +69,11 @@ export async function enrol(call: Call, settings: Settings, state: State): Promi
   const installed = await installApp(call, account, { app, secret: secrets.CLIENT_SECRET, teamIds, settings, state })
   const enrolled: Required<StoredApp> = { ...registered, ...installed, installed_at: new Date().toISOString() }
   await state.saveApp(enrolled)
-  call.terminal.note(`Installed ${app.name} in ${account.workspace.name}.`)
+  call.terminal.note(
+    settings.tokens === undefined
+      ? `Installed ${app.name} in ${account.workspace.name}.`
+      : `Stored the tokens of ${app.name}. Delete ${settings.tokens}: its tokens no longer work.`,
+  )
   return { app: enrolled, tokens: tokensOf(enrolled, state) }
 }
 
@@ -124,13 +130,15 @@ interface InstallRequest {
   state: State
 }
 
-async function installApp(call: Call, account: Account, { app, secret, teamIds, settings, state }: InstallRequest) {
-  const before = teamIds.length > 0 ? null : await installationOf(account, app.id)
+async function installApp(call: Call, account: Account, request: InstallRequest) {
+  const { app, secret, teamIds, settings, state } = request
+  const before = await installationOf(account, app.id)
+  if (settings.tokens !== undefined) return takeTokens(account, settings.tokens, before, request)
   try {
     const { installation_id, app_user_id } = await install(account, {
       app,
       clientSecret: secret,
-      teamIds: before && !before.all_teams ? before.team_ids : teamIds,
+      teamIds: before && !before.all_teams && teamIds.length === 0 ? before.team_ids : teamIds,
       tokensDirectory: state.at('tokens'),
       signal: call.signal,
     })
@@ -138,6 +146,12 @@ async function installApp(call: Call, account: Account, { app, secret, teamIds, 
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'FORBIDDEN') throw error
     const page = `${account.url}/agent-apps/${app.id}`
+    if (before) {
+      throw new Failure(`${app.name} is installed in ${account.workspace.name}, but its tokens are not here.`, {
+        code: 'NO_TOKENS',
+        advice: `Ask the manager who installed it for the .env that was shown then, and give that file with --tokens FILE. If it is lost, they have to uninstall the app and install it again on ${page}`,
+      })
+    }
     if (!settings.request) {
       throw new Failure(`Only owners and admins of ${account.workspace.name} can install ${app.name}.`, {
         code: 'FORBIDDEN',
@@ -149,8 +163,49 @@ async function installApp(call: Call, account: Account, { app, secret, teamIds, 
       `Requested the installation of ${app.name}. The managers of ${account.workspace.name} see it in their inbox.`,
       {
         code: 'REQUESTED',
-        advice: `A manager has to run this command, because an app runs where it was installed. Its page: ${page}`,
+        advice: `When a manager has installed it on ${page} and sent you the .env that is shown there, run this command with --tokens FILE instead of --request.`,
       },
     )
+  }
+}
+
+/** Takes up an app that a manager installed, with the tokens that were shown to the manager. */
+async function takeTokens(
+  { url, workspace }: Account,
+  file: string,
+  installation: Installation | null,
+  { app, secret, state }: InstallRequest,
+) {
+  if (!installation) {
+    throw new Failure(`${app.name} is not installed in ${workspace.name} yet.`, {
+      code: 'NOT_INSTALLED',
+      advice: `A manager installs it on ${url}/agent-apps/${app.id}. Request it with --request.`,
+    })
+  }
+  const env = await readEnv(file)
+  if (env.APP_ID !== app.id || env.INSTALLATION_ID !== installation.id || !env.REFRESH_TOKEN) {
+    throw new Failure(`${file} does not have the tokens of ${app.name} (${app.id}) in ${workspace.name}.`, {
+      code: 'WRONG_TOKENS',
+      advice: `It needs APP_ID=${app.id}, INSTALLATION_ID=${installation.id}, WORKSPACE_ID, APP_USER_ID and REFRESH_TOKEN, as they are shown after the installation.`,
+    })
+  }
+  const store = state.tokens()
+  // Tokens of an earlier approval no longer work, and would be preferred to those of the file.
+  await store.delete(installation.id)
+  const tokens = new TokenManager({
+    baseUrl: url,
+    clientId: app.client_id,
+    clientSecret: secret,
+    store: envTokens(store, env),
+  })
+  try {
+    const { installation_id, app_user_id } = await tokens.get(installation.id)
+    return { installation_id, app_user_id }
+  } catch (error) {
+    if (!isBatonError(error, 'REINSTALL_NEEDED')) throw error
+    throw new Failure(`The tokens in ${file} no longer work.`, {
+      code: 'WRONG_TOKENS',
+      advice: `A manager has to uninstall ${app.name} and install it again on ${url}/agent-apps/${app.id}`,
+    })
   }
 }

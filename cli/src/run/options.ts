@@ -16,6 +16,7 @@ export const runOptions: Record<string, Option> = {
   name: value('NAME', 'name of the app (default: file name of COMMAND)'),
   teams: value('KEYS', 'teams to install it for at the first start, such as ENG,OPS (default: all)'),
   request: flag('request the installation, if you may not install apps'),
+  tokens: value('FILE', 'tokens that a manager copied as .env after installing the app'),
   state: value('DIR', 'directory for secrets, journal and worktrees'),
   repo: value('DIR', 'repository to work on (default: here)'),
   'no-git': flag('work in the directory itself, one turn at a time, without branch and changes'),
@@ -66,6 +67,7 @@ export interface Settings {
   name: string
   teams: string | undefined
   request: boolean
+  tokens: string | undefined
   repositories: RepositorySettings[]
   noGit: boolean
   fetch: boolean
@@ -143,6 +145,7 @@ export function readSettings(call: Pick<Call, 'values' | 'rest'>): Settings {
     name: string('name') ?? basename(command[0] ?? '').replace(/\.(exe|cmd|bat|[cm]?js)$/i, ''),
     teams: list('teams')?.join(','),
     request: boolean('request'),
+    tokens: string('tokens'),
     repositories: repositoriesOf(config.repositories, {
       path: string('repo'),
       base: string('base'),

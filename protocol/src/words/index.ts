@@ -30,6 +30,7 @@ const extended: Readonly<Record<string, string>> = {
   NewAgentActivity: 'AgentActivity',
   NewSessionChanges: 'SessionChanges',
   TeamChoice: 'Team',
+  MemberToken: 'PersonalToken',
   FoundComment: 'Comment',
 }
 

@@ -1,4 +1,16 @@
+import { type InboxKind, inboxKinds } from '../inbox.ts'
 import { exampleId, exampleOtherId, type SectionWords } from './examples.ts'
+
+const kindWords: Record<InboxKind, string> = {
+  mention: 'A mention in a comment',
+  assignment: 'An issue that was assigned to the person',
+  agent_needs_you: 'A question of an agent',
+  agent_finished: 'An agent that finished or failed',
+  webhook_failing: 'A webhook that was disabled after repeated failures',
+  webhook_struggling: 'A webhook whose attempts keep failing',
+  install_request: 'A request to install an app',
+  budget_reached: 'An agent that reached its budget',
+}
 
 /** Accounts, workspaces, members, teams, views, the inbox and the audit log. */
 export const people = {
@@ -11,6 +23,10 @@ export const people = {
     new_password: ['The new password', 'a longer horse battery'],
     user: 'The person who signed in',
     token: ['The token of the login', 'psn_5f1c2d3e4b6a79808f9e'],
+    invitation_token: [
+      'The token of an invitation. One that was mailed shows that the e-mail address is yours',
+      '5f1c2d3e4b6a79808f9e',
+    ],
   },
   Account: {
     display_name: ['The name that others see', 'Ada Lovelace'],
@@ -31,6 +47,39 @@ export const people = {
     display_name: ['The name that others see', 'Ada Lovelace'],
     time_zone: ['IANA name of the time zone', 'Europe/Zurich'],
   },
+  changeEmail: { email: ['The new e-mail address', 'ada@example.com'] },
+  requestPasswordReset: { email: ['E-mail address of the account', 'ada@example.com'] },
+  reauthenticate: { password: ['Your password', 'correct horse battery'] },
+  confirmPasswordReset: {
+    token: ['The token of the link', '5f1c2d3e4b6a79808f9e'],
+    new_password: ['The new password', 'a longer horse battery'],
+  },
+  confirmEmail: { token: ['The token of the link', '5f1c2d3e4b6a79808f9e'] },
+  undoEmailChange: { token: ['The token of the link', '5f1c2d3e4b6a79808f9e'] },
+  LoginRecord: {
+    id: 'Id of the login',
+    current: ['Whether it is the login of this request', true],
+    method: 'How it began; null for logins of earlier versions',
+    provider_id: ['The provider of an SSO login, else null', null],
+    client: ['The browser or program, as it described itself', 'Mozilla/5.0 (X11; Linux x86_64) Firefox/142.0'],
+    network: ['The network that it began in, without the last part of the address', '192.0.2.0/24'],
+    created_at: 'When it began',
+    last_used_at: 'When it was last used, accurate to the minute',
+  },
+  createCliLogin: {
+    challenge: ['SHA-256 of the verifier in base64url (PKCE S256)', 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'],
+    name: ['What the program calls itself; it is not verified', 'baton on laptop'],
+    port: ['The port on 127.0.0.1 where the program waits for the code', 41_553],
+  },
+  CliCode: {
+    code: ['The code, for one exchange', '5f1c2d3e4b6a79808f9e'],
+    redirect_to: ['Where the program waits for the code; null without a port', 'http://127.0.0.1:41553/?code=5f1c2d3e'],
+    expires_at: 'When the code expires',
+  },
+  exchangeCliLogin: {
+    code: ['The code', '5f1c2d3e4b6a79808f9e'],
+    verifier: ['The verifier of the challenge', 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
+  },
   AppUser: {
     id: 'Id of the app’s user, the author of what the app does',
     display_name: ['The name of the app', 'Robot'],
@@ -49,6 +98,46 @@ export const people = {
     'app.id': 'Id of the app',
     'app.name': ['Name of the app', 'Robot'],
     installation_id: 'The installation that the token belongs to',
+  },
+  startSso: {
+    purpose: ['What for: to sign in, to add an identity to your account, or to confirm your identity', 'sign_in'],
+    next: ['Path of the web app to open afterwards', '/issues'],
+    redirect_to: ['Address at the provider to open in the browser', 'https://id.example.com/authorize?client_id=baton'],
+  },
+  ssoCallback: {
+    state: ['The value that the attempt began with', 'vQ0jK3VtJw9'],
+    code: ['The code of the provider', 'SplxlOBeZQQYbYS6WxSbIA'],
+    iss: ['The issuer (RFC 9207)', 'https://id.example.com'],
+    error: ['Why the provider refused', 'access_denied'],
+    error_description: ['The same, for people', 'The user refused.'],
+    error_uri: ['A page of the provider about it', 'https://id.example.com/errors'],
+  },
+  ssoBackChannel: {
+    logout_token: ['The signed message of the provider', 'eyJhbGciOiJSUzI1NiJ9.e30.c2lnbmF0dXJl'],
+    error: ['Code of the error', 'invalid_request'],
+    error_description: ['What is wrong', 'The logout token is not valid.'],
+  },
+  Passkey: {
+    id: 'Id of the passkey',
+    name: ['The name that the person gave it', 'Laptop'],
+    created_at: 'When it was added',
+    last_used_at: 'When it was last used to sign in; null if never',
+    credential: 'The credential that the browser returned, in the JSON form of WebAuthn',
+    'credential.id': ['Id of the credential', 'pbyvd2cYQ1y8nXnbTcJrEg'],
+    'credential.rawId': ['The same', 'pbyvd2cYQ1y8nXnbTcJrEg'],
+    'credential.type': 'Kind of the credential',
+    'credential.response': 'The answer of the authenticator, in base64url',
+    'credential.response.clientDataJSON': [
+      'What the browser signed: type, challenge and origin',
+      'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0',
+    ],
+    'credential.response.attestationObject': ['The public key', 'o2NmbXRkbm9uZQ'],
+    'credential.response.transports': ['How the authenticator is reached', ['internal']],
+    'credential.response.authenticatorData': ['State of the authenticator', 'SZYN5YgOjGh0NBcPZHZgW4'],
+    'credential.response.signature': ['The signature', 'MEUCIQDx'],
+    'credential.response.userHandle': ['The user, as stored in the passkey', 'dXNyXzAx'],
+    user: 'The person who signed in',
+    token: ['The token of the login', 'psn_5f1c2d3e4b6a79808f9e'],
   },
   Program: {
     id: 'Id of the connection',
@@ -80,6 +169,16 @@ export const people = {
     expires_at: 'When it can no longer be accepted',
     invitation: 'The invitation',
     token: ['The secret of the invitation; shown once', '5f1c2d3e4b6a79808f9e'],
+    mail: ['What became of the mail to the person; `none` if the instance sends no mail', 'sent'],
+  },
+  MailStatus: {
+    state: [
+      '`off`: no mail server is configured; `paused`: it cannot be used at the moment, and the queue tries again by itself',
+      'ok',
+    ],
+    reason: ['Why it is paused; otherwise null', null],
+    queued: ['Mails that wait, counted up to 10,000', 0],
+    failed_24h: ['Mails that failed for good in the last 24 hours, counted up to 10,000', 0],
   },
   InvitationPreview: {
     workspace: 'The workspace that the person would join',
@@ -146,6 +245,49 @@ export const people = {
     read_at: 'When it was read; null while unread',
     read: ['Whether the entry is read', true],
     unread: ['true: only unread entries', true],
+  },
+  InboxThread: {
+    subject_id: ['The issue, project, webhook or app that its entries are about', exampleId('iss')],
+    title: ['Title of the subject', 'Fix the door'],
+    url: ['Where to open the subject', 'http://localhost:3000/issue/ENG-12'],
+    latest: 'The newest entry',
+    count: ['How many entries it has', 3],
+    unread_count: ['How many of them are unread', 1],
+    kinds: ['The kinds of its entries', ['assignment', 'mention']],
+    snoozed_until: 'When it returns to the open threads; null if it is not snoozed',
+    archived_at: 'When it was archived; null if it is not. A new entry unarchives it',
+  },
+  listInboxThreads: {
+    state: 'open: neither snoozed nor archived',
+    unread: ['true: only threads with unread entries', true],
+  },
+  updateInboxThread: {
+    read: ['true: mark all entries as read; false: mark the newest as unread', true],
+    archived: ['Whether the thread is archived; archiving marks its entries as read', true],
+    snoozed_until: 'Hide the thread until this time, at most 90 days ahead; null ends the snooze',
+  },
+  NotificationSettings: {
+    kinds: 'How each kind of inbox entry is mailed',
+    ...Object.fromEntries(inboxKinds.map((kind) => [`kinds.${kind}`, kindWords[kind]])),
+    digest_hour: ['The hour of the daily mail, in the time zone of the person', 8],
+    paused: ['true: nothing is mailed', false],
+  },
+  PersonalToken: {
+    id: 'Id of the token, not its secret',
+    name: ['What it is for', 'Release script'],
+    scopes: ['What the token may do', ['read', 'issues:create']],
+    team_ids: ['The only teams that it can access; null for all teams and personal items', null],
+    expires_at: 'When it stops working',
+    last_used_at: 'When it was last used, accurate to the minute; null if never',
+    created_at: 'When it was created',
+    user: 'The person as whom it acts',
+    'user.id': 'Id of that person',
+    'user.name': ['Name of that person', 'Ada Lovelace'],
+  },
+  createPersonalToken: {
+    personal_token: 'The token’s record',
+    token: ['The token, shown once', `svc_pat_${'x'.repeat(43)}0Ab3xZ`],
+    expires_at: 'When it stops working, 1 to 365 days ahead; 90 days, if left out',
   },
   AuditEntry: {
     id: 'Id of the entry',

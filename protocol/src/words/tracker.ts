@@ -42,6 +42,9 @@ export const tracker = {
     'actor.id': 'Id of that user',
     'actor.name': ['Name of that user', 'Ada Lovelace'],
     changes: ['By field: the value before (`from`) and after (`to`)', { status: { from: 'todo', to: 'in_progress' } }],
+    former_agents: 'Uninstalled apps among the values of `delegate_id`',
+    'former_agents.id': 'Id of the app user',
+    'former_agents.name': ['Its name', 'Triage bot'],
     created_at: 'When it was made',
   },
   listIssues: {

@@ -116,6 +116,22 @@ test(
   },
 )
 
+test('a first activity of any type completes the setup', async ({ app }) => {
+  const scene = await a2aScene(app, server)
+  const setup = () => done(scene.owner.get(`${scene.path}/setup`))
+  server.on.SendStreamingMessage = (call) => {
+    const stream = call.stream()
+    stream.send({ message: agentMessage('Just so.', { contextId: 'ctx-9' }) })
+    stream.end()
+  }
+  const session = await scene.delegated()
+  expect(await setup()).toMatchObject({ first_thought_at: null })
+  await app.deliver()
+  await session.shows('response Just so.')
+  const [answer] = (await session.activities()).filter(({ author }) => author.kind === 'app')
+  expect(await setup()).toMatchObject({ first_thought_at: answer?.created_at })
+})
+
 test('shows artifacts as actions with links, and names files', verifies('a2a.artifact-action'), async ({ app }) => {
   const { session, stream } = await streaming(app)
   const part = (text: string) => [{ text }]

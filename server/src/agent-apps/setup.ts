@@ -7,7 +7,10 @@ import { found } from '../http/errors.ts'
 /** Only this many answered sessions are searched for a first thought, to limit the query. */
 const sessionsSearched = 100
 
-/** The steps from registration to the agent's first thought, over all installations of the app. */
+/**
+ * The steps from registration to the agent's first thought, over all installations of the app. An A2A agent posts no
+ * thoughts itself, so its first activity of any type counts.
+ */
 export const readSetup = async ({ db }: Context, { workspaceId }: Member, id: string) =>
   found(
     await db.row<AppSetup>(sql`
@@ -23,7 +26,8 @@ export const readSetup = async ({ db }: Context, { workspaceId }: Member, id: st
             order by s.id limit ${sessionsSearched}) s
           cross join lateral (
             select t.created_at from agent_activities t
-            where t.session_id = s.id and t.type = 'thought' and t.author_kind = 'app' order by t.seq limit 1) t
+            where t.session_id = s.id and (t.type = 'thought' or e.protocol = 'a2a') and t.author_kind = 'app'
+            order by t.seq limit 1) t
           where i.app_id = a.id) as first_thought_at
-      from agent_apps a where a.workspace_id = ${workspaceId} and a.id = ${id} and a.deleted_at is null`),
+      from agent_apps a join endpoints e on e.id = a.endpoint_id where a.workspace_id = ${workspaceId} and a.id = ${id} and a.deleted_at is null`),
   )

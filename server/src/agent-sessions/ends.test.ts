@@ -161,6 +161,13 @@ test(
       for (const issue of issues)
         expect(await reread(issue)).toMatchObject({ delegate_id: null, delegation_revision: 2 })
       for (const session of await sessions()) expect(session).toMatchObject(ended(app, 'uninstalled'))
+      // The history names the app, which no list has any more.
+      const { data } = await done(member.get(`/issues/${issues[1].id}/history`))
+      const robots = [{ id: robot.userId, name: robot.app.name }]
+      expect(data).toMatchObject([
+        { changes: { delegate_id: { to: null } }, former_agents: robots },
+        { changes: { delegate_id: { to: robot.userId } }, former_agents: robots },
+      ])
     }
   },
 )

@@ -3,7 +3,7 @@ import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { none, type Sql, sql } from '../db/sql.ts'
-import type { Actor } from '../http/caller.ts'
+import { type Actor, limitedTo } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
 import { issueInReach, projectInReach } from '../installations/reach.ts'
@@ -18,8 +18,10 @@ export function isVisibleTo(caller: Actor): Sql {
   const own = caller.kind === 'app' ? sql`and s.agent_id = ${caller.id}` : none
   if (caller.kind === 'app' && caller.installationId !== null) return sql`s.workspace_id = ${caller.workspaceId} ${own}`
   const personalOf = caller.kind === 'app' ? caller.personalOf : caller.id
+  // A session without an item belongs to no team.
+  const withoutItem = limitedTo(caller) ? sql`false` : sql`s.personal_of is null or s.personal_of = ${personalOf}`
   return sql`s.workspace_id = ${caller.workspaceId} ${own} and coalesce(${issueInReach(caller)},
-    ${projectInReach(caller)}, s.personal_of is null or s.personal_of = ${personalOf})`
+    ${projectInReach(caller)}, ${withoutItem})`
 }
 
 export async function getSession(ctx: Context, caller: Actor, id: string): Promise<AgentSession> {

@@ -81,7 +81,14 @@ test(
     expect(JSON.stringify(activities)).not.toContain(personal.code)
     expect(question.signal_metadata).toMatchObject({ options: [{ value: older.id }, { value: 'not_a_duplicate' }] })
 
-    const answer = { signal_metadata: { in_reply_to: question.id, selected: [older.id] } }
+    await done(write(session, 'Perhaps, who knows?'))
+    await app.work()
+    const repeated = (await readActivities(session)).at(-1) as AgentActivity
+    expect(lastBody([repeated])).toBe(`I didn't understand that. ${lastBody([question])}`)
+    expect(repeated).toMatchObject({ type: 'elicitation', signal_metadata: question.signal_metadata })
+    expect((await sessionOn(issue)).state).toBe('awaitingInput')
+
+    const answer = { signal_metadata: { in_reply_to: repeated.id, selected: [older.id] } }
     await done(write(session, `Link as duplicate of ${older.code}`, answer))
     await app.work()
     const comments = async (on: { id: string }) =>
@@ -107,7 +114,7 @@ test(
     app.clock.advance({ seconds: 2 })
     await done(write(session, 'look again'))
     await app.work()
-    const again = (await readActivities(session)).slice(activities.length)
+    const again = (await readActivities(session)).slice(activities.length + 2)
     expect(typesOf(again)).not.toContain('elicitation')
     expect(lastBody(again)).not.toContain('Likely duplicate')
     expect(lastBody(again)).toContain(`Linked as a duplicate: [${older.code} ${older.title}](${older.url}).`)
@@ -124,6 +131,15 @@ test(
     await done(write(session, 'look again'))
     await app.work()
     expect(lastBody((await readActivities(session)).slice(0, -1))).toContain('Likely duplicate')
+
+    // The question is repeated once.
+    for (const last of ['elicitation', 'response']) {
+      app.clock.advance({ seconds: 2 })
+      await done(write(session, 'Perhaps, who knows?'))
+      await app.work()
+      expect((await readActivities(session)).at(-1)?.type).toBe(last)
+    }
+    expect((await sessionOn(issue)).state).toBe('complete')
   },
 )
 

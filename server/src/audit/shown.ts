@@ -9,6 +9,9 @@ export const shownIn: Record<AuditAction, 'Workspace' | 'Agents' | null> = {
   'member.removed': 'Workspace',
   'invitation.created': 'Workspace',
   'invitation.withdrawn': 'Workspace',
+  'login.break_glass': null,
+  'identity.linked': null,
+  'identity.unlinked': null,
   'team.created': 'Workspace',
   'team.updated': 'Workspace',
   'team.deleted': 'Workspace',
@@ -30,6 +33,8 @@ export const shownIn: Record<AuditAction, 'Workspace' | 'Agents' | null> = {
   'installation.approved': 'Agents',
   'installation.coverage_changed': 'Agents',
   'installation.uninstalled': 'Agents',
+  'token.created': null,
+  'token.revoked': null,
   // Only the owner's list shows it; agents/personal.ts notifies the owner.
   'personal_agent.created': null,
   'personal_agent.updated': null,

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { ConfigError } from '../config.ts'
 import { Db } from './database.ts'
 import { Disk } from './disk.ts'
 import { openEmbedded } from './embedded.ts'
+import { keyFileIn, readKeyFile } from './key-file.ts'
 import { LockedError, takeLock } from './lock.ts'
 
 /** Not Node's `recursive`: it never returns on file systems without mkdir, such as /proc. */
@@ -44,15 +45,13 @@ export class DataDir {
 
   /** The key file, generated at the first start. */
   secretKey(): Buffer {
-    const file = join(this.#dir, 'secret.key')
+    const file = keyFileIn(this.#dir)
     if (!existsSync(file)) {
       const draft = `${file}.${process.pid}`
       writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true })
       renameSync(draft, file)
     }
-    const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64')
-    if (key.length !== 32) throw new ConfigError(`BATON_SECRET_KEY: ${file} does not hold 32 bytes in base64`)
-    return key
+    return readKeyFile(file)
   }
 
   /**

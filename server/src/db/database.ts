@@ -57,7 +57,7 @@ export interface Topics {
   live: string
   /** Ids to wake: connections of listeners, and attempts that wait for an answer. */
   relay: string
-  /** An agent inside the service has new work. */
+  /** Queues with new work: that of agents inside the service, and mail. */
   work: string
 }
 

@@ -36,6 +36,7 @@ describe('an attempt', () => {
             created_at,
             next_attempt_at: expect.any(String),
             held: false,
+            test: false,
             issue: { id, code, title },
             attempts: [
               {

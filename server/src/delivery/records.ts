@@ -22,8 +22,8 @@ const isHeld = (endpointId: string) => sql`(
     or coalesce((select ${isUnattempted} from deliveries b
       where b.endpoint_id = d.endpoint_id and b.id = d.blocked_by), false) or d.waits))`
 const columns = (endpointId: string, more: Sql) => sql`
-  d.id, ${eventId}, d.type, d.action, d.status, ${isHeld(endpointId)} as held, d.created_at,
-  d.next_at as next_attempt_at, ${more}`
+  d.id, ${eventId}, d.type, d.action, d.status, ${isHeld(endpointId)} as held,
+  d.origin = 'test' or d.type = 'Ping' as test, d.created_at, d.next_at as next_attempt_at, ${more}`
 
 /** Literals, because partial indexes need them. Pending deliveries are in one of two indexes, claimed or not. */
 const withStatus = {

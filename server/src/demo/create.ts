@@ -27,7 +27,7 @@ export async function createDemo(ctx: Context): Promise<boolean> {
   if (await ctx.db.row(sql`select 1 from users limit 1`)) return false
   if (!(await insertSetting(ctx.db, 'demo', 'started'))) return false
   const { past, reach } = pastClock(ctx.clock)
-  await fill({ ...ctx, config: { ...ctx.config, signup: 'open' }, clock: past }, reach)
+  await fill({ ...ctx, config: { ...ctx.config, signup: 'open', mail: null }, clock: past }, reach)
   await updateSetting(ctx.db, 'demo', 'done')
   return true
 }
@@ -129,7 +129,8 @@ async function people(ctx: Context): Promise<Record<content.PersonKey, Member>> 
   for (const [key, { name, role }] of Object.entries(content.people)) {
     const email = `${key}@${content.demoDomain}`
     const { user } = await createAccount(ctx, { email, name, passwordHash })
-    const person = { kind: 'person' as const, id: user.id, name, email, tokenHash: Buffer.alloc(0), scopes: null, role }
+    const login = { tokenHash: Buffer.alloc(0), scopes: null, loginMethod: null, recent: false }
+    const person = { kind: 'person' as const, id: user.id, name, email, role, ...login }
     if (workspaceId) await transact(ctx, null, (unit) => addMember(unit, workspaceId, user.id, role))
     else workspaceId = await createCompany(ctx, { ...person, workspaceId: null })
     members.set(key, { ...person, workspaceId })

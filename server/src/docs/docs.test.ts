@@ -110,7 +110,7 @@ test('a page marks itself in the navigation, lists its headings and leads to its
   expect(body.match(/aria-current="page"/g)).toHaveLength(1)
   expect(body).toContain('<a href="/docs/webhooks" aria-current="page">Webhooks</a>')
   expect(body).toContain('<li class="depth-2"><a href="#retries-and-failures">Retries and failures</a></li>')
-  expect(body).toContain('<a href="/docs/api" rel="prev">Using the API</a>')
+  expect(body).toContain('<a href="/docs/personal-tokens" rel="prev">Personal tokens</a>')
   expect(body).toContain('<a href="/docs/events" rel="next">Events</a>')
 })
 

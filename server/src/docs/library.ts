@@ -37,14 +37,14 @@ export interface Library {
 
 /** Pages by reader, in reading order. Guides that are in no group are in the last group of guides. */
 const readers: { title: string; names: string[] }[] = [
-  { title: 'Start', names: ['start', 'coding-agents'] },
+  { title: 'Start', names: ['start', 'your-account', 'notifications', 'coding-agents'] },
   { title: 'Managers', names: ['managing-workspaces', 'managing-agents'] },
-  { title: 'Integrations', names: ['api', 'webhooks', 'events', 'mcp'] },
+  { title: 'Integrations', names: ['api', 'personal-tokens', 'webhooks', 'events', 'mcp'] },
   {
     title: 'Agent developers',
     names: ['building-agents', 'agent-apps', 'agent-sessions', 'sdk', 'cli', 'a2a-agents', 'migrating-from-linear'],
   },
-  { title: 'Operators', names: ['running', 'postgres', 'growing'] },
+  { title: 'Operators', names: ['running', 'single-sign-on', 'mail', 'postgres', 'growing'] },
 ]
 
 let library: Library | undefined

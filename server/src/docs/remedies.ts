@@ -25,7 +25,11 @@ export const remedies: Record<ErrorCode, string> = {
   FORBIDDEN: 'Ask an owner or admin of the workspace, or the owner of the item.',
   CSRF_REFUSED:
     'Open the instance at its own address (`BATON_ROOT_URL`). Programs send `Authorization: Bearer …` and no cookie.',
+  REAUTH_REQUIRED:
+    'Prove who you are in this login, with one of `details.methods`: `password` (`POST /auth/reauth`), `passkey` (`POST /auth/reauth/passkey`) or `sso` (`POST /auth/sso/{provider_id}` with the purpose `reauth`). Then repeat the request within 15 minutes.',
   SESSION_ONLY_ROUTE: "Call it with a person's login. Programs cannot manage a workspace.",
+  SSO_REQUIRED:
+    'Sign in with one of the providers in `GET /instance`. Passwords, passkeys and sign-up are off on this instance.',
   WORKSPACE_ACCESS_DENIED: 'Use an id from `GET /auth/me`. A token works only in the workspace it was issued for.',
 
   RESOURCE_NOT_FOUND:
@@ -50,6 +54,10 @@ export const remedies: Record<ErrorCode, string> = {
   IDEMPOTENCY_KEY_REUSED:
     'Reuse a key only to repeat the same activity, and use a new key for the next one. The activity first sent with this key is stored.',
   LAST_OWNER: 'Make another member an owner (`PATCH /workspaces/me/members/{user_id}`), then try again.',
+  LAST_SIGN_IN_METHOD: 'Set a password, add a passkey or connect a provider under Account, then remove this one.',
+  MAIL_NOT_CONFIGURED:
+    'The operator sets `BATON_SMTP_URL` and `BATON_MAIL_FROM` ([running Baton](running.md)). Until then the operator can create a reset link with `npm run operate -- reset-link`.',
+  PASSKEY_LIMIT_REACHED: 'Remove a passkey that you no longer use (`DELETE /auth/passkeys/{passkey_id}`).',
   PERSONAL_AGENT_LIMIT_REACHED:
     'Delete one (`DELETE /agents/personal/{agent_id}`), or change the instructions of an existing one.',
   REDELIVERY_LIMIT_REACHED: 'Read the payload from the delivery record, or read the item through the API.',
@@ -59,6 +67,7 @@ export const remedies: Record<ErrorCode, string> = {
     'Call the `finish` route of the secret to end the overlap, wait until `details.takes_over_at`, or rotate without `overlap_hours`, which replaces both secrets at once.',
   SESSION_ENDED:
     'Stop working on it; this session is closed. If the work is still needed, a person has to delegate the issue again.',
+  TOKEN_LIMIT_REACHED: 'Revoke a token that you no longer use (`DELETE /personal-tokens/{token_id}`).',
   VIEW_LIMIT_REACHED:
     'Delete one (`DELETE /views/{view_id}`), or change an existing one. Views shared by others do not count.',
   WEBHOOK_LIMIT_REACHED: 'Delete one, or ask the operator of the instance to raise `BATON_WEBHOOK_LIMIT`.',

@@ -4,15 +4,31 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { api, exampleIds, exampleOtherId, listenUrl, type Operation, type RouteName } from '@baton/protocol'
+import {
+  api,
+  described,
+  exampleIds,
+  exampleOf,
+  exampleOtherId,
+  listenUrl,
+  type Operation,
+  type RouteName,
+  sectionsOf,
+} from '@baton/protocol'
 import { BatonClient } from '@baton/sdk'
 import { expect, onTestFinished } from 'vitest'
 import { A2aServer } from '../../test/a2a-server.ts'
+import { Authenticator } from '../../test/authenticator.ts'
 import { accepted, makeScene } from '../../test/calls.ts'
 import { type InstalledApp, type TestApp, type TestPerson, test } from '../../test/harness.ts'
+import { ssoSettings, type TestIssuer } from '../../test/issuer.ts'
 import { installedLinearApp } from '../../test/linear.ts'
 import { Listener, listenable } from '../../test/listener.ts'
 import { askConsent, consent, redirectUri, token } from '../../test/oauth.ts'
+import { startIssuer } from '../../test/sso.ts'
+import { createLink } from '../login/links.ts'
+import { addIdentity } from '../login/methods.ts'
+import { transact } from '../unit-of-work.ts'
 import { curlSample, sampleSetup, sampleUrl, sdkSample } from './samples.ts'
 
 const run = promisify(execFile)
@@ -40,6 +56,7 @@ interface Prepared {
 }
 
 type Scene = Awaited<ReturnType<typeof makeScene>>
+type Credential = { id: string; response: Record<string, unknown> }
 type Registered = { client_id: string; client_secret: string; app: { id: string } }
 
 /** A company with one item of each kind, for samples. */
@@ -50,20 +67,24 @@ class Company {
   readonly #registered: Registered
   readonly #deliveryId: string
 
-  private constructor(app: TestApp, scene: Scene, registered: Registered, deliveryId: string) {
+  readonly #issuer: TestIssuer
+
+  private constructor(app: TestApp, issuer: TestIssuer, scene: Scene, registered: Registered, deliveryId: string) {
     this.#app = app
+    this.#issuer = issuer
     this.#scene = scene
     this.#registered = registered
     this.#deliveryId = deliveryId
   }
 
-  static async of(app: TestApp) {
+  static async of(app: TestApp, issuer: TestIssuer) {
+    issuer.now = () => app.clock.now()
     const scene = await makeScene(app)
     const registered = await register(scene.owner, 'Sampler')
     const path = `/agent-apps/${registered.app.id}`
     await scene.owner.post(`${path}/webhook/test`)
     const { body } = await scene.owner.get(`${path}/deliveries`)
-    return new Company(app, scene, registered, body.data[0].id)
+    return new Company(app, issuer, scene, registered, body.data[0].id)
   }
 
   async prepare(name: RouteName, { route }: Operation, sample: string): Promise<Prepared> {
@@ -199,11 +220,86 @@ class Company {
         return { values: { team: (await owner.post('/teams', { name: 'Old', key: 'OLD' })).body.id } }
       case 'installApp':
         return { values: { app: (await register(owner, 'Installed')).app.id } }
+      case 'unsubscribe':
+        return { texts: { dXNyXzAxazliM241: ids.token as string } }
+      case 'deleteTokenOfWorkspace': {
+        const { body } = await owner.post('/personal-tokens', { name: 'Other', scopes: ['read'] })
+        return { values: { pat: body.personal_token.id } }
+      }
       case 'changePassword':
+      case 'reauthenticate':
         return { texts: { 'correct horse battery': owner.password } }
+      case 'setPassword':
+      case 'changeEmail':
+      case 'endOtherLogins':
+        return { caller: await this.#app.person(), texts: { 'ada@example.com': `${name}-${Date.now()}@example.com` } }
+      case 'removePassword': {
+        const caller = await this.#app.person()
+        await addIdentity(this.#app.ctx.db, this.#app.clock.now(), {
+          userId: caller.user.id,
+          providerId: 'company',
+          issuer: 'https://company.example.com',
+          subject: caller.user.id,
+          email: null,
+        })
+        return { caller }
+      }
+      case 'requestPasswordReset':
+      case 'requestVerification':
+        return { caller: await this.#app.person() }
+      case 'confirmPasswordReset':
+      case 'confirmEmail':
+      case 'undoEmailChange':
+        return this.#link(name)
+      case 'endLogin': {
+        const caller = await this.#app.person()
+        const credentials = { email: caller.user.email, password: caller.password }
+        await this.#app.anonymous.post('/auth/sign-in', credentials)
+        const { body } = await caller.get('/auth/logins')
+        return { caller, values: { lgn: body.data.find(({ current }: { current: boolean }) => !current).id } }
+      }
+      case 'ssoBackChannel': {
+        const claims = this.#issuer.logoutClaims({ sub: name })
+        return { texts: { 'eyJhbGciOiJSUzI1NiJ9.e30.c2lnbmF0dXJl': await this.#issuer.sign(claims) } }
+      }
+      case 'createPasskey':
+      case 'signInWithPasskey':
+      case 'reauthWithPasskey':
+        return this.#passkey(name)
+      case 'exchangeCliLogin': {
+        const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
+        const { body } = await owner.post('/auth/cli-logins', { challenge, name: 'baton' })
+        return { texts: { '5f1c2d3e4b6a79808f9e': body.code } }
+      }
       default:
         return {}
     }
+  }
+
+  /** A person, and what the authenticator answers in place of the example. */
+  async #passkey(name: 'createPasskey' | 'signInWithPasskey' | 'reauthWithPasskey') {
+    const caller = await this.#app.person()
+    const device = new Authenticator(this.#app)
+    const isNew = name === 'createPasskey'
+    if (!isNew) await device.register(caller)
+    const { body: options } = await caller.post(isNew ? '/auth/passkeys/options' : '/auth/passkey-sign-in/options')
+    const { id, response } = isNew ? device.create(options) : device.use(options)
+    const example = exampleOf(described(api[name].body, sectionsOf(name, api[name]))) as { credential: Credential }
+    const texts: Record<string, string> = { [example.credential.id]: id }
+    for (const [field, text] of Object.entries(example.credential.response)) {
+      const real = (response as unknown as Record<string, unknown>)[field]
+      if (typeof text === 'string' && typeof real === 'string') texts[text] = real
+    }
+    return { caller, texts }
+  }
+
+  /** A person, and the token of a link that was mailed to them. */
+  async #link(name: 'confirmPasswordReset' | 'confirmEmail' | 'undoEmailChange') {
+    const caller = await this.#app.person()
+    const { id: userId, email } = caller.user
+    const kind = ({ confirmPasswordReset: 'reset', confirmEmail: 'verify', undoEmailChange: 'undo' } as const)[name]
+    const { token } = await transact(this.#app.ctx, null, (unit) => createLink(unit, { userId, kind, email }))
+    return { caller, texts: { '5f1c2d3e4b6a79808f9e': token } }
   }
 }
 
@@ -220,9 +316,10 @@ async function register(owner: TestPerson, name: string): Promise<Registered> {
 
 test.skipIf(!hasCurl)(
   'every curl sample succeeds',
-  async ({ startApp }) => {
-    const app = await startApp()
-    const company = await Company.of(app)
+  async ({ startApp, smtp }) => {
+    const issuer = await startIssuer()
+    const app = await startApp({ ...smtp.env, ...ssoSettings({ issuer }) })
+    const company = await Company.of(app, issuer)
     const results: Record<string, string> = {}
     for (const [name, operation] of inOrder) {
       const { text, token, workspaceId } = await company.prepare(name, operation, curlSample(name, operation))
@@ -238,9 +335,10 @@ test.skipIf(!hasCurl)(
   180_000,
 )
 
-test('every SDK sample succeeds', async ({ startApp }) => {
-  const app = await startApp()
-  const company = await Company.of(app)
+test('every SDK sample succeeds', async ({ startApp, smtp }) => {
+  const issuer = await startIssuer()
+  const app = await startApp({ ...smtp.env, ...ssoSettings({ issuer }) })
+  const company = await Company.of(app, issuer)
   const results: Record<string, string> = {}
   const AsyncFunction = (async () => {}).constructor as FunctionConstructor
   for (const [name, operation] of inOrder) {

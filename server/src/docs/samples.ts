@@ -87,6 +87,9 @@ const inputs: { [Name in RouteName]?: Input } = {
   startAppReplay: { body: { since: '2026-03-02T09:00:00Z' } },
   listInbox: { query: { unread: true } },
   updateInboxEntry: { body: { read: true } },
+  listInboxThreads: { query: { state: 'open', unread: true } },
+  updateInboxThread: { body: { archived: true } },
+  createPersonalToken: { body: { name: 'Release script', scopes: ['read', 'issues:create'] } },
   listAuditEntries: { query: { action: 'team.created' } },
   installApp: { body: { team_ids: [exampleId('team')] } },
   createAgentApp: { body: manifest },
@@ -130,6 +133,7 @@ const inputs: { [Name in RouteName]?: Input } = {
       client_secret: 'svc_sk_5f1c2d3e4b6a79808f9e',
     },
   },
+  ssoBackChannel: { body: { logout_token: 'eyJhbGciOiJSUzI1NiJ9.e30.c2lnbmF0dXJl' } },
   registerClient: { body: { client_name: 'Editor', redirect_uris: ['http://127.0.0.1:8123/callback'] } },
   approveConsent: { body: { team_ids: [exampleId('team')] } },
   callMcp: { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } },
@@ -204,7 +208,7 @@ export function curlSample(name: string, operation: Operation): string {
   ].join(' \\\n  ')
 }
 
-/** A browser follows `authorize`; MCP and Linear's API have clients of their own. */
+/** Browsers and providers call these of OAuth and single sign-on; MCP and Linear's API have clients of their own. */
 const withoutSdk: ReadonlySet<string> = new Set<RouteName>([
   'authorize',
   'callMcp',
@@ -212,6 +216,8 @@ const withoutSdk: ReadonlySet<string> = new Set<RouteName>([
   'linearAuthorize',
   'linearToken',
   'linearRevoke',
+  'ssoCallback',
+  'ssoBackChannel',
 ])
 
 /** The same call with the SDK; null for a stream, which its client cannot read. */

@@ -1,4 +1,4 @@
-import { type DeliveryStatus, limits, type NewReplay } from '@baton/protocol'
+import { type DeliveryStatus, limits, type NewReplay, type SkipReason } from '@baton/protocol'
 
 /** How many deliveries a replay has waiting to be sent. */
 const window = 64
@@ -42,12 +42,21 @@ export interface Candidate {
   redeliveries: number
 }
 
-/** Events that were chosen at the start of a replay but are not sent (replay.skips). */
-export function isSkipped(one: Candidate, which: NewReplay['which']): boolean {
-  if (one.isGone || one.isPrivate || one.sessionEnded || one.isOutOfReach) return true
-  if (one.status === null) return which === 'failed'
-  if (one.status === 'pending' || one.status === 'canceled') return true
-  if (Math.max(one.attempts, one.redeliveries) >= limits.redeliveriesPerDelivery) return true
+/** Why an event that was chosen at the start of a replay is not sent (replay.skips); null if it is. */
+export function skipReason(one: Candidate, which: NewReplay['which']): SkipReason | null {
+  if (one.isGone) return 'deleted'
+  if (one.isPrivate) return 'private'
+  if (one.sessionEnded) return 'session_ended'
+  if (one.isOutOfReach) return 'no_access'
+  if (one.status === null) return which === 'failed' ? 'deleted' : null
+  if (one.status === 'pending' || one.status === 'canceled') return one.status
+  if (Math.max(one.attempts, one.redeliveries) >= limits.redeliveriesPerDelivery) return 'attempt_limit'
   // Sent meanwhile in another way.
-  return which === 'missed' || (which === 'failed' && one.status === 'succeeded')
+  return which === 'missed' || (which === 'failed' && one.status === 'succeeded') ? 'delivered' : null
 }
+
+export type SkippedReasons = Partial<Record<SkipReason, number>>
+
+/** Adds `count` for one reason. */
+export const plusSkipped = (reasons: SkippedReasons, reason: SkipReason, count = 1): SkippedReasons =>
+  count > 0 ? { ...reasons, [reason]: (reasons[reason] ?? 0) + count } : reasons

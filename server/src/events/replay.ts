@@ -17,13 +17,21 @@ import { Reply } from '../http/route.ts'
 import { newId } from '../ids.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { isForWebhook } from './recipients.ts'
-import { type Candidate, hasFailedTooOften, isSkipped, windowFor, withOutcomes } from './replay-rules.ts'
+import {
+  type Candidate,
+  hasFailedTooOften,
+  plusSkipped,
+  type SkippedReasons,
+  skipReason,
+  windowFor,
+  withOutcomes,
+} from './replay-rules.ts'
 
 /** Includes the outcomes that are not added to the row yet. */
 const columns = sql`
   r.id, r.state, r.matched, r.succeeded + r.failed + o.succeeded + o.failed as sent,
-  r.succeeded + o.succeeded as succeeded, r.failed + o.failed as failed, r.skipped, r.last_event_id, r.created_at,
-  r.finished_at`
+  r.succeeded + o.succeeded as succeeded, r.failed + o.failed as failed, r.skipped, r.skipped_reasons, r.last_event_id,
+  r.created_at, r.finished_at`
 const replays = sql`replays r cross join lateral (
   select (count(*) filter (where succeeded))::int as succeeded, (count(*) filter (where not succeeded))::int as failed
   from replay_outcomes where replay_id = r.id) o`
@@ -165,6 +173,7 @@ interface Moving {
   succeeded: number
   failed: number
   failedInRow: number
+  skippedReasons: SkippedReasons
   /** The endpoint was disabled or deleted since the start. */
   isDisabled: boolean
 }
@@ -173,7 +182,7 @@ interface Moving {
 async function advance(tx: Tx, now: Date, id: string): Promise<boolean> {
   const replay = await tx.row<Moving>(sql`
     select r.endpoint_id as "endpointId", r.which, r.state, r.succeeded, r.failed, r.failed_in_row as "failedInRow",
-      e.state <> 'enabled' or e.state_since > r.created_at or e.deleted_at is not null as "isDisabled"
+      r.skipped_reasons as "skippedReasons", e.state <> 'enabled' or e.state_since > r.created_at or e.deleted_at is not null as "isDisabled"
     from replays r join endpoints e on e.id = r.endpoint_id where r.id = ${id}
     for no key update of r skip locked`)
   if (!replay) return false
@@ -201,7 +210,12 @@ async function advance(tx: Tx, now: Date, id: string): Promise<boolean> {
 type NextEvent = ReplayedEvent & Candidate & { delivery_id: string }
 
 /** Marks the next events to be sent, or skips them. Returns how many were taken. */
-async function takeUp(tx: Tx, id: string, { endpointId, which }: Moving, count: number): Promise<number> {
+async function takeUp(
+  tx: Tx,
+  id: string,
+  { endpointId, which, skippedReasons }: Moving,
+  count: number,
+): Promise<number> {
   const next = await tx.rows<NextEvent>(sql`
     select q.event_id, v.workspace_id, v.type, v.action, v.created_at, delivery_id(q.event_id, ${endpointId}) as delivery_id,
       v.id is null as "isGone", coalesce(i.personal, p.personal, false) as "isPrivate",
@@ -221,13 +235,22 @@ async function takeUp(tx: Tx, id: string, { endpointId, which }: Moving, count: 
     order by q.event_id`)
   const last = next.at(-1)
   if (!last) return 0
-  const sent = next.filter((one) => !isSkipped(one, which))
+  let reasons = skippedReasons
+  const sent = next.filter((one) => {
+    const reason = skipReason(one, which)
+    if (reason) reasons = plusSkipped(reasons, reason)
+    return reason === null
+  })
   const known = sent.filter(({ status }) => status !== null).map((one) => one.delivery_id)
   const created = sent.filter(({ status }) => status === null)
   const marked = (await markReplayed(tx, id, endpointId, known)) + (await createReplayed(tx, id, endpointId, created))
+  // Those canceled since they were read.
+  reasons = plusSkipped(reasons, 'canceled', sent.length - marked)
   await tx.run(sql`delete from replay_events where replay_id = ${id} and event_id <= ${last.event_id}`)
   await tx.run(sql`
-    update replays set skipped = skipped + ${next.length - marked}, last_event_id = ${last.event_id} where id = ${id}`)
+    update replays set skipped = skipped + ${next.length - marked}, last_event_id = ${last.event_id},
+      skipped_reasons = ${JSON.stringify(reasons)}::jsonb
+    where id = ${id}`)
   if (marked > 0) tx.afterCommit('due', [endpointId])
   return next.length
 }

@@ -225,6 +225,9 @@ describe('a replay', () => {
       expect(titlesOf(got)).toEqual(['Arrived'])
       const done = await progress(id)
       expect(done).toMatchObject({ state: 'done', sent: 1, succeeded: 1, skipped: matched - 1 })
+      const { skipped_reasons: reasons } = done
+      expect(reasons).toMatchObject({ canceled: 1, private: 1 })
+      expect(Object.values<number>(reasons).reduce((sum, count) => sum + count, 0)).toBe(done.skipped)
     },
   )
 
@@ -241,7 +244,10 @@ describe('a replay', () => {
       const { id } = await replay()
       await app.deliver()
       expect(titlesOf(receiver.take())).toEqual(['One'])
-      expect(await progress(id)).toMatchObject({ state: 'done', matched: 2, sent: 1, skipped: 1 })
+      expect(await progress(id)).toMatchObject({
+        ...{ state: 'done', matched: 2, sent: 1, skipped: 1 },
+        skipped_reasons: { attempt_limit: 1 },
+      })
     },
   )
 
@@ -276,7 +282,7 @@ describe('a replay', () => {
       expect(types).not.toContain('AgentSessionEvent created')
       const { body: done } = await owner.get(`${path}/${started.id}`)
       expect(done).toMatchObject({ state: 'done', succeeded: types.length })
-      expect(done.skipped).toBeGreaterThan(0)
+      expect(done.skipped_reasons.session_ended).toBeGreaterThan(0)
       expect(done.matched).toBe(done.sent + done.skipped)
     },
   )
@@ -308,7 +314,10 @@ describe('a replay', () => {
       const { body: first } = await owner.post(path, { since })
       await app.deliver()
       expect(titlesOf(receiver.take())).toEqual([kept])
-      expect((await owner.get(`${path}/${first.id}`)).body).toMatchObject({ state: 'done', matched: 2, skipped: 1 })
+      expect((await owner.get(`${path}/${first.id}`)).body).toMatchObject({
+        ...{ state: 'done', matched: 2, skipped: 1 },
+        skipped_reasons: { no_access: 1 },
+      })
 
       receiver.answer = 500
       await owner.post('/issues', { title: 'Before the end', team_id: kept })

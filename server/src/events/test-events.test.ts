@@ -69,7 +69,7 @@ describe('a test event', () => {
       })
       expect(ajv.compile(type?.schema ?? {})(got.body)).toBe(true)
       const [delivery] = await deliveries()
-      expect(delivery).toMatchObject({ type: 'Issue', action: 'update', status: 'succeeded', issue: null })
+      expect(delivery).toMatchObject({ type: 'Issue', action: 'update', status: 'succeeded', issue: null, test: true })
       await app.deliver()
       expect(receiver.take()).toEqual([])
     },

@@ -19,11 +19,22 @@ export interface Person {
   name: string
   email: string
   tokenHash: Buffer
-  /** Null with a login; with an OAuth token, the scopes that the person granted the program. */
+  /** Null with a login; with an OAuth or personal token, the scopes that the person gave it. */
   scopes: readonly AppScope[] | null
   workspaceId: string | null
   role: Role | null
+  /** The only teams that a personal token can access; null or absent for all teams. */
+  teamIds?: readonly string[] | null
+  /** How the login began; null with an OAuth token, and for logins of earlier versions. */
+  loginMethod: LoginMethod | null
+  /** A sign-in method was used in this very login within the last 15 minutes. */
+  recent: boolean
+  /** The methods with which the person can make the login recent. Read only for routes that need a recent login. */
+  signInMethods?: readonly SignInMethod[]
 }
+
+export type LoginMethod = 'password' | 'sso' | 'passkey' | 'cli' | 'sign_up'
+export type SignInMethod = 'password' | 'passkey' | 'sso'
 
 /** A person who is a member of the workspace. */
 export type Member = Person & { workspaceId: string; role: Role }
@@ -74,6 +85,12 @@ export type CallerFor<Kind extends CallerKind> = Kind extends 'anyone'
             ? App
             : Member
 
+/** The teams to which an app's installation or a personal token is limited, or null. */
+export function limitedTo(caller: Actor): readonly string[] | null {
+  if (caller.kind === 'app') return caller.allTeams ? null : caller.teamIds
+  return caller.teamIds ?? null
+}
+
 export const isManager = (caller: Member) => caller.role === 'owner' || caller.role === 'admin'
 
 /** Throws unless this caller may use the route. */
@@ -89,7 +106,10 @@ export function admit(route: Route, caller: Caller): void {
   const needed = neededScope(route, caller)
   if (caller.scopes && needed && !grants(caller.scopes, needed)) throw insufficientScope(needed)
   if (route.caller === 'manager' && !isManager(caller as Member)) throw new ApiError('FORBIDDEN')
+  if (route.recent && caller.kind === 'person' && !caller.recent) throw reauthRequired(caller.signInMethods ?? [])
 }
+
+export const reauthRequired = (methods: readonly SignInMethod[]) => new ApiError('REAUTH_REQUIRED', { methods })
 
 /** workspace.header-not-the-apps-403: an OAuth token works in one workspace only, also where a route needs none. */
 function admitToWorkspace(route: Route, caller: Person | App) {

@@ -1,4 +1,4 @@
-import { api, appScopes, type Operation, type RouteName, type routes } from '@baton/protocol'
+import { api, appScopes, type Operation, personScopes, type RouteName, type routes } from '@baton/protocol'
 import { expect } from 'vitest'
 import { accepted, makeScene, pathOf, type WriteName } from '../../test/calls.ts'
 import type { Client } from '../../test/client.ts'
@@ -88,9 +88,43 @@ async function kindsOf(app: TestApp, scene: Awaited<ReturnType<typeof makeScene>
     {
       name: 'a program of a person',
       client: asApp(app, id, await programOf(app, member, id)),
-      expects: (operation) => (operation.route.caller === 'app' ? 'FORBIDDEN' : appWith(['read', 'write'])(operation)),
+      expects: programWith(['read', 'write']),
     },
+    ...(await personalTokensOf(app, scene)),
   ]
+}
+
+/** The scope that only a person's token needs. */
+const programScopeOf = ({ route }: Operation) => ('programScope' in route ? route.programScope : undefined)
+
+const programWith =
+  (scopes: readonly string[]) =>
+  (operation: Operation): Answer =>
+    operation.route.caller === 'app'
+      ? 'FORBIDDEN'
+      : programScopeOf(operation) && !scopes.includes(programScopeOf(operation) as string)
+        ? 'INSUFFICIENT_SCOPE'
+        : appWith(scopes)(operation)
+
+async function personalTokensOf(
+  app: TestApp,
+  { id, owner, member }: { id: string } & Record<'owner' | 'member', TestPerson>,
+) {
+  const create = async (person: TestPerson, scopes: readonly string[]) => {
+    const { body } = await person.post('/personal-tokens', { name: 'Script', scopes })
+    return { client: asApp(app, id, body.token), id: body.personal_token.id as string }
+  }
+  const revoked = await create(owner, ['read'])
+  await owner.delete(`/personal-tokens/${revoked.id}`)
+  const kinds: Kind[] = [{ name: 'a revoked personal token', client: revoked.client, expects: always('UNAUTHORIZED') }]
+  for (const [name, person, scopes] of [
+    ['owner', owner, ['read', 'write']],
+    ['member', member, ['issues:create']],
+  ] as const) {
+    const { client } = await create(person, scopes)
+    kinds.push({ name: `a personal token of the ${name} with ${scopes}`, client, expects: programWith(scopes) })
+  }
+  return kinds
 }
 
 const linearApp = "an app with a token of Linear's API"
@@ -153,7 +187,7 @@ test('every route answers every kind of caller as it declares', {
       expect({ name, who, answer: code }).toEqual({ name, who, answer: expected })
       if (expected === 'INSUFFICIENT_SCOPE') {
         expect(response.status).toBe(403)
-        expect(response.body.details).toEqual({ required: scopeOf(operation) })
+        expect(response.body.details).toEqual({ required: scopeOf(operation) ?? programScopeOf(operation) })
         expect(response.headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope"')
       }
     }
@@ -235,7 +269,15 @@ const outside: Record<
   getUser: 'RESOURCE_NOT_FOUND',
 }
 
-test('an app outside the team cannot access its items', async ({ app }) => {
+/** The response to a personal token for another team, where it differs from that to an app. */
+const outsideToken: Partial<Record<SharedName, string>> = {
+  openAgentSession: 'FORBIDDEN',
+  updateAgentSession: 'FORBIDDEN',
+  setSessionChanges: 'FORBIDDEN',
+  answerAsApp: 'FORBIDDEN',
+}
+
+test('neither an app nor a personal token outside the team can access its items', async ({ app }) => {
   const scene = await makeScene(app)
   const { owner, ids } = scene
   const other = (await owner.post('/teams', { name: 'Elsewhere', key: 'ELSE' })).body
@@ -249,13 +291,30 @@ test('an app outside the team cannot access its items', async ({ app }) => {
     openAgentSession: { issue_id: ids.issue_id },
     postActivity: { content: { type: 'thought', body: 'Hm' } },
   }
-  for (const [name, answer] of Object.entries(outside) as [SharedName, string][]) {
+  const { body: created } = await owner.post('/personal-tokens', {
+    name: 'Script',
+    scopes: personScopes,
+    team_ids: [other.id],
+  })
+  const script = asApp(app, owner.workspaceId, created.token)
+  const named = Object.entries(outside) as [SharedName, string][]
+  const calls = named.flatMap(([name, answer]) => [
+    { name, client: robot as Client, body: bodies[name], answer },
+    {
+      name,
+      client: script,
+      // Only people write prompts.
+      body: name === 'postActivity' ? { content: { type: 'prompt', body: 'Hm' } } : bodies[name],
+      answer: outsideToken[name] ?? answer,
+    },
+  ])
+  for (const { name, client, body: sent, answer } of calls) {
     if (answer === 'of the whole workspace') continue
     const operation: Operation = api[name]
     const query = name === 'listComments' ? `?target_type=issue&target_id=${ids.issue_id}` : ''
-    const body = bodies[name] ?? accepted[name as WriteName] ?? undefined
+    const body = sent ?? accepted[name as WriteName] ?? undefined
     const response = await app.unchanged(() =>
-      robot.request(operation.route.method, pathOf(operation, ids) + query, body),
+      client.request(operation.route.method, pathOf(operation, ids) + query, body),
     )
     if (answer === 'nothing of it') {
       const shown = JSON.stringify(response.body)

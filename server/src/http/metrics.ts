@@ -23,6 +23,13 @@ export class Metrics {
     registers: [this.#registry],
   })
 
+  readonly #mails = new Counter({
+    name: 'baton_mail_attempts_total',
+    help: 'Attempts to send a mail, by outcome',
+    labelNames: ['outcome'],
+    registers: [this.#registry],
+  })
+
   constructor() {
     collectDefaultMetrics({ register: this.#registry })
   }
@@ -34,6 +41,10 @@ export class Metrics {
 
   attempt(outcome: string, durationMs: number) {
     this.#attempts.observe({ outcome }, durationMs / 1000)
+  }
+
+  mail(outcome: string) {
+    this.#mails.inc({ outcome })
   }
 
   /** `count` is called at each scrape. */

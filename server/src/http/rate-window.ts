@@ -7,11 +7,14 @@ import type { Caller } from './caller.ts'
 import { ApiError } from './errors.ts'
 
 const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+/** Of the keys of windows of an hour, which are kept longer. */
+const hourPrefix = 'hour:'
 const windowsPerStatement = 100
 
 /** At most `max` calls in any 60 seconds. */
 export interface RateLimit {
-  name: 'sessions' | 'api' | 'linear tokens'
+  name: 'sessions' | 'api' | 'linear tokens' | 'mails'
   max: number
 }
 
@@ -39,10 +42,28 @@ export const takeFromWindow = (limit: RateLimit | null, holder: Sql, now: Date) 
   ${limit?.name ?? null}::text || ':' || ${holder}, ${limit?.max ?? null}::int, ${minuteMs}::bigint,
   ${now.getTime()}::bigint)`
 
-/** Counts one use of `limit` by `holder`; throws 429 when it is exceeded. */
-export async function takeOneCall({ db, clock }: Context, limit: RateLimit, holder: string) {
+/** Counts one use of `limit` by `holder`, unless it is exceeded. */
+export async function takeIfAllowed({ db, clock }: Context, limit: RateLimit, holder: string): Promise<Taken> {
   const call = takeFromWindow(limit, sql`${holder}::text`, clock.now())
-  return rateLimitHeaders(limit, (await db.row<Taken>(sql`select * from ${call}`)) as Taken)
+  return (await db.row<Taken>(sql`select * from ${call}`)) as Taken
+}
+
+/** Counts one use of `limit` by `holder`; throws 429 when it is exceeded. */
+export const takeOneCall = async (ctx: Context, limit: RateLimit, holder: string) =>
+  rateLimitHeaders(limit, await takeIfAllowed(ctx, limit, holder))
+
+/** At most `max` calls with this key in any hour; throws 429 above. Unlike `takeOne`, nothing is restored in between. */
+export async function takeOneInHour(db: Queryable, key: string, max: number, now: Date) {
+  const { allowed, reset_ms } = await takeInHourIfAllowed(db, key, max, now)
+  if (allowed) return
+  const seconds = String(Math.ceil(reset_ms / 1000))
+  throw new ApiError('RATE_LIMIT_EXCEEDED', {}, { headers: { 'retry-after': seconds } })
+}
+
+/** The same, for work that waits instead. */
+export async function takeInHourIfAllowed(db: Queryable, key: string, max: number, now: Date): Promise<Taken> {
+  return (await db.row<Taken>(sql`
+    select * from take_from_window(${hourPrefix + key}, ${max}, ${hourMs}::bigint, ${now.getTime()}::bigint)`)) as Taken
 }
 
 /** Counts a call that is not a separate HTTP request, such as a tool call. Returns the headers. */
@@ -89,7 +110,8 @@ export async function sweepRateWindows(db: Queryable, now: Date) {
       with gone as (
         delete from rate_windows where (key, max) in (
           select key, max from rate_windows
-          where last_at <= ${nowMs - 2 * minuteMs} or last_at > ${nowMs + minuteMs}
+          where last_at > ${nowMs + minuteMs} or last_at <= ${nowMs - 2 * minuteMs}
+            and (key not like ${`${hourPrefix}%`} or last_at <= ${nowMs - 2 * hourMs})
           limit ${windowsPerStatement} for update skip locked)
         returning id
       ), calls as (

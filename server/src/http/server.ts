@@ -27,6 +27,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     takesForm?: boolean
+    ignoresBody?: boolean
   }
 }
 
@@ -37,6 +38,8 @@ export interface Credentials {
   workspaceId: string | undefined
   /** Only a token of Linear's API counts. */
   linear: boolean
+  /** The route needs a recent login, so a refusal names the sign-in methods of the person. */
+  recent: boolean
   /** The request changes something. */
   writes: boolean
   origin: string | undefined
@@ -122,10 +125,14 @@ const formType = 'application/x-www-form-urlencoded'
 
 function addParsers(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) =>
-    body.length > 0 ? parseJson(body) : undefined,
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
+    body.length > 0 && !request.routeOptions.config.ignoresBody ? parseJson(body) : undefined,
   )
+  app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, async (request: FastifyRequest) => {
+    if (!request.routeOptions.config.ignoresBody) throw new ApiError('UNSUPPORTED_MEDIA_TYPE')
+  })
   app.addContentTypeParser(formType, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    if (request.routeOptions.config.ignoresBody) return undefined
     if (!request.routeOptions.config.takesForm) throw new ApiError('UNSUPPORTED_MEDIA_TYPE')
     return parseForm(body)
   })
@@ -247,6 +254,7 @@ function mount(app: FastifyInstance, { ctx, door, resolveCaller }: Parts, stream
       oauthErrors: operation.errorFormat === 'oauth',
       graphqlErrors: operation.errorFormat === 'graphql',
       takesForm: bodyFormat === 'form',
+      ignoresBody: Boolean(operation.ignoresBody),
       ...(route.mcp ? { resourceMetadata: `${ctx.config.rootUrl}${routes.getMcpResourceMetadata.path}` } : {}),
     },
     // Before the body is read: callers without access cannot make us receive one.
@@ -304,11 +312,15 @@ function refuseOtherFormat({ bodyFormat, body }: Operation, request: FastifyRequ
   }
 }
 
-const credentials = (route: Pick<Route, 'stream' | 'writes' | 'linear'>, request: FastifyRequest): Credentials => ({
+const credentials = (
+  route: Pick<Route, 'stream' | 'writes' | 'linear' | 'recent'>,
+  request: FastifyRequest,
+): Credentials => ({
   authorization: request.headers.authorization,
   cookie: request.cookies.baton_session,
   workspaceId: header(request, 'x-workspace-id') ?? (route.stream && workspaceInQuery(request)),
   linear: Boolean(route.linear),
+  recent: Boolean(route.recent),
   writes: Boolean(route.writes) || !['GET', 'HEAD'].includes(request.method),
   origin: request.headers.origin,
   fetchSite: header(request, 'sec-fetch-site'),

@@ -1,6 +1,8 @@
 import type { InboxEntry } from '@baton/protocol'
 import { agentAppUrl, commentUrl, issueUrlSql, projectUrlSql, webhookUrl } from '../addresses.ts'
+import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
+import type { Queryable } from '../db/database.ts'
 import { none, type Sql, sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
@@ -16,7 +18,8 @@ export const listInbox = (ctx: Context, caller: Member, query: PageQuery & { unr
     (entry) => [entry.id],
     (after, count) =>
       readEntries(
-        ctx,
+        ctx.db,
+        ctx.config,
         caller,
         sql`
           ${query.unread === undefined ? none : query.unread ? sql`and e.read_at is null` : sql`and e.read_at is not null`}
@@ -28,7 +31,7 @@ export const listInbox = (ctx: Context, caller: Member, query: PageQuery & { unr
 export async function markEntry(ctx: Context, caller: Member, id: string, read: boolean): Promise<InboxEntry> {
   const readAt = read ? sql`coalesce(read_at, ${ctx.clock.now()})` : sql`null`
   await mark(ctx, caller, sql`read_at = ${readAt} where id = ${id}`)
-  return found((await readEntries(ctx, caller, sql`and e.id = ${id}`))[0])
+  return found((await readEntries(ctx.db, ctx.config, caller, sql`and e.id = ${id}`))[0])
 }
 
 export const markAllRead = (ctx: Context, caller: Member) =>
@@ -40,26 +43,38 @@ async function mark({ db }: Context, { workspaceId, id }: Member, which: Sql) {
   if (changed > 0) sendHints(db, [hintOfInbox(workspaceId, id)])
 }
 
+/** The tables of what the row `row` (an entry or a thread) is about: `i`, `p`, `w` and `a`. */
+export const subjectTables = (row: Sql) => sql`
+  left join issues i on i.id = ${row}.issue_id
+  left join projects p on p.id = ${row}.project_id
+  left join endpoints w on w.id = ${row}.endpoint_id
+  left join agent_apps a on a.id = coalesce(${row}.app_id, w.app_id)`
+
+export const subjectTitle = sql`coalesce(i.title, p.title, w.label, a.name)`
+
+export const subjectUrl = (config: Config) => sql`
+  coalesce(${issueUrlSql(config)}, ${projectUrlSql(config)}, ${agentAppUrl(config, '')}::text || w.app_id,
+    ${webhookUrl(config, '')}::text || w.id, ${agentAppUrl(config, '')}::text || a.id)`
+
+export type Reader = Pick<Member, 'id' | 'workspaceId' | 'role'>
+
+/** The subject exists and its reader may still see it. */
+export const subjectVisibleTo = ({ id, role }: Reader) => sql`
+  coalesce(
+    not i.personal or i.reporter_id = ${id},
+    not p.personal or p.owner_id = ${id},
+    (${role !== 'member'} or a.owner_user_id = ${id}) and coalesce(w.deleted_at, a.deleted_at) is null)`
+
 /** Titles are read at the time of the request, so that an entry shows nothing its reader may no longer see. */
-const readEntries = ({ db, config }: Context, { id, workspaceId, role }: Member, rest: Sql) =>
+export const readEntries = (db: Queryable, config: Config, reader: Reader, rest: Sql) =>
   db.rows<InboxEntry>(sql`
     select e.id, e.kind, coalesce(e.session_id, e.comment_id, e.issue_id, e.project_id, e.endpoint_id, e.app_id)
         as subject_id,
-      coalesce(i.title, p.title, w.label, a.name) as title,
-      coalesce(${issueUrlSql(config)}, ${projectUrlSql(config)}, ${agentAppUrl(config, '')}::text || w.app_id,
-          ${webhookUrl(config, '')}::text || w.id, ${agentAppUrl(config, '')}::text || a.id)
-        || coalesce(${commentUrl('', '')}::text || e.comment_id, '') as url,
+      ${subjectTitle} as title,
+      ${subjectUrl(config)} || coalesce(${commentUrl('', '')}::text || e.comment_id, '') as url,
       ${nameOfUser} as actor,
       e.read_at, e.created_at
-    from inbox_entries e
-    left join issues i on i.id = e.issue_id
-    left join projects p on p.id = e.project_id
-    left join endpoints w on w.id = e.endpoint_id
-    left join agent_apps a on a.id = coalesce(e.app_id, w.app_id)
+    from inbox_entries e ${subjectTables(sql`e`)}
     left join users u on u.id = e.actor_id
-    where e.workspace_id = ${workspaceId} and e.user_id = ${id}
-      and coalesce(
-        not i.personal or i.reporter_id = ${id},
-        not p.personal or p.owner_id = ${id},
-        (${role !== 'member'} or a.owner_user_id = ${id}) and coalesce(w.deleted_at, a.deleted_at) is null)
+    where e.workspace_id = ${reader.workspaceId} and e.user_id = ${reader.id} and ${subjectVisibleTo(reader)}
       ${rest}`)

@@ -3,6 +3,7 @@ import { sql } from '../db/sql.ts'
 import { newId } from '../ids.ts'
 import { hintOfInbox, sendHints } from '../live/hint.ts'
 import type { Recording } from '../unit-of-work.ts'
+import { scheduleMails } from './settings.ts'
 
 interface Notice {
   kind: InboxKind
@@ -32,8 +33,9 @@ export async function notify({ tx, now, caller }: Recording, notices: Notice[]) 
       session_id: subject.sessionId,
     }))
   if (rows.length === 0) return
+  // Rows of users are locked in their order, so that two transactions with several of them do not deadlock.
   const notified = await tx.rows<{ user_id: string }>(sql`
-    insert into inbox_entries
+    with added as (insert into inbox_entries
       (id, workspace_id, user_id, kind, issue_id, project_id, comment_id, endpoint_id, app_id, session_id, actor_id,
         created_at)
     select n.id, ${workspaceId}, n.user_id, n.kind, n.issue_id, n.project_id, n.comment_id, n.endpoint_id, n.app_id,
@@ -42,7 +44,9 @@ export async function notify({ tx, now, caller }: Recording, notices: Notice[]) 
       as n (id text, user_id text, kind text, issue_id text, project_id text, comment_id text,
         endpoint_id text, app_id text, session_id text)
     join memberships m on m.workspace_id = ${workspaceId} and m.user_id = n.user_id
-    returning user_id`)
+    order by n.user_id, n.id
+    returning user_id, kind), due as (${scheduleMails(sql`added`, workspaceId, now)})
+    select user_id from added`)
   sendHints(
     tx,
     notified.map(({ user_id }) => hintOfInbox(workspaceId, user_id)),

@@ -7,9 +7,11 @@ import type { Alias } from '../http/route.ts'
 import { newId } from '../ids.ts'
 import { notify } from '../inbox/notify.ts'
 import type { Agent } from '../installations/agents.ts'
+import { outOfReach } from '../installations/reach.ts'
 import { storeAlias } from '../linear-shape/aliases.ts'
 import { type Kind, type ReferenceIds, References } from '../planning/references.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
+import { covers } from '../workspaces/coverage.ts'
 import { checkNewFromApp } from './apps.ts'
 import { changeBlocks, sendIssueHints, toItemChange } from './changes.ts'
 import { applyDelegation, lockDelegate, switchSessions } from './delegation.ts'
@@ -19,6 +21,7 @@ import { applyChange, badReferences, referencesToCheck } from './rules.ts'
 
 export function createIssue(ctx: Context, caller: Actor, body: NewIssue, alias?: Alias) {
   if (caller.kind === 'app') checkNewFromApp(body)
+  else if (!covers(caller, null) && (body.personal || !body.team_id)) throw outOfReach(caller)
   return transact(ctx, caller, async (unit) => {
     const delegate = await lockDelegate(unit, body)
     await lockIssues(unit.tx, caller.workspaceId, referencedIssueIds(body))

@@ -20,6 +20,8 @@ const callerOf = ({ user, workspaceId }: TestPerson): Member => ({
   scopes: null,
   workspaceId,
   role: 'owner',
+  loginMethod: null,
+  recent: false,
 })
 
 /** Runs the change as this person. Returns how many statements it took. */

@@ -76,7 +76,7 @@ export async function listHistory(ctx: Context, caller: Actor, key: string, quer
     async (after, count) => {
       const changes = await ctx.db.rows<IssueChangeRecord>(sql`
         select c.id, c.changes, c.created_at,
-          ${nameOfUser} as actor
+          ${nameOfUser} as actor, ${formerAgents(caller)} as former_agents
         from issue_changes c left join users u on u.id = c.actor_id
         where c.issue_id = ${issueId} and (not c.personal or c.actor_id = ${caller.id})
           ${after ? sql`and c.id < ${after[0]}` : none}
@@ -85,6 +85,15 @@ export async function listHistory(ctx: Context, caller: Actor, key: string, quer
     },
   )
 }
+
+/** Names uninstalled apps that change `c` refers to: lists have only the current users. */
+const formerAgents = (caller: Actor) => sql`coalesce((
+  select jsonb_agg(distinct jsonb_build_object('id', f.id, 'name', f.display_name))
+  from installations n join users f on f.id = n.app_user_id
+  where n.app_user_id in (c.changes->'delegate_id'->>'from', c.changes->'delegate_id'->>'to')
+    and n.workspace_id = ${caller.workspaceId} and n.revoked_at is not null
+    and ${caller.kind === 'person' || caller.allTeams ? sql`true` : sql`(n.all_teams or n.team_ids && ${caller.teamIds})`}
+), '[]')`
 
 /** Replaces the ids of merged labels by the label that took their place, because a deleted label has no name. */
 async function withMergedLabels(db: Queryable, caller: Actor, records: IssueChangeRecord[]) {

@@ -6,7 +6,7 @@ import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { recordThread } from '../events/comments.ts'
 import { type EventActor, previousValues, record } from '../events/record.ts'
-import type { Actor } from '../http/caller.ts'
+import { type Actor, limitedTo } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { notify } from '../inbox/notify.ts'
 import { holdCoverage } from '../installations/agents.ts'
@@ -98,7 +98,7 @@ const lockParents = (tx: Tx, workspaceId: string) =>
 async function checkReferences({ tx, caller }: UnitOfWork<Actor>, before: Issue, after: Issue) {
   const checked = referencesToCheck(after, before)
   await lockProjects(tx, caller.workspaceId, [after])
-  const dropped = caller.kind === 'app' ? droppedBlocks(before, after) : []
+  const dropped = caller.kind === 'app' || limitedTo(caller) ? droppedBlocks(before, after) : []
   const issues = [...(checked.issue ?? []), ...dropped.map(({ id }) => id)]
   const references = await References.find(tx, caller, { ...checked, issue: issues })
   if (after.team_id) references.refuseUncoveredTeam(caller, after.team_id)

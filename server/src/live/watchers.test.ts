@@ -130,6 +130,8 @@ describe('a watcher', () => {
       scopes: null,
       workspaceId,
       role: 'owner',
+      loginMethod: null,
+      recent: false,
     }
     const checks: ((letIn: boolean) => void)[] = []
     const mayContinue = () => new Promise<boolean>((resolve) => void checks.push(resolve))

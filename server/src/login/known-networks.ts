@@ -28,3 +28,7 @@ export const forgetOtherNetworks = (tx: Queryable, ctx: Context, userId: string,
 
 export const sweepLoginNetworks = (db: Queryable, now: Date) =>
   db.run(sql`delete from login_networks where last_used_at < ${plus(now, -knownMs)}`)
+
+/** Call when the account was recovered: another person may have signed in from any of them. */
+export const forgetNetworks = (tx: Queryable, userId: string) =>
+  tx.run(sql`delete from login_networks where user_id = ${userId}`)

@@ -1,4 +1,5 @@
 import type { AppScope, Compat, Role } from '@baton/protocol'
+import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { sha256 } from '../crypto.ts'
 import type { Queryable } from '../db/database.ts'
@@ -14,6 +15,7 @@ import {
   takeFromWindow,
 } from '../http/rate-window.ts'
 import type { ResolveCaller } from '../http/server.ts'
+import { tokensWork } from './sso-only.ts'
 
 interface Found extends Taken {
   workspaceId: string
@@ -46,7 +48,7 @@ export async function resolveToken(
   const tokenHash = sha256(token)
   const now = clock.now()
   const limit = counted && rateLimitOf(config, counted)
-  const found = await db.row<Found>(findToken(tokenHash, limit, now, compat))
+  const found = await db.row<Found>(findToken(config, tokenHash, limit, now, compat))
   if (!found) throw new ApiError('UNAUTHORIZED')
   const { workspaceId, app, person } = found
   if (app && found.revoked) throw new ApiError('INSTALLATION_REVOKED')
@@ -62,7 +64,16 @@ export async function resolveToken(
   await noteUse(db, found, now)
   // oauth.public-client-workspace: the token is pinned to one workspace and need not name it.
   const role = workspaceAsked && workspaceAsked !== workspaceId ? null : person.role
-  const caller = { kind: 'person' as const, ...person, role, tokenHash, workspaceId, scopes: found.grantScopes }
+  const login = { loginMethod: null, recent: false }
+  const caller = {
+    kind: 'person' as const,
+    ...person,
+    role,
+    tokenHash,
+    workspaceId,
+    scopes: found.grantScopes,
+    ...login,
+  }
   return { caller, headers: headers() }
 }
 
@@ -76,7 +87,7 @@ async function noteUse(db: Queryable, { grantId, lastUsedAt }: Found, now: Date)
  * Finds the token and, if it is valid, counts the call: on the Agent Session API and on Linear's API for the whole
  * installation, elsewhere for the token.
  */
-function findToken(tokenHash: Buffer, limit: RateLimit | null, now: Date, compat: Compat | null): Sql {
+function findToken(config: Config, tokenHash: Buffer, limit: RateLimit | null, now: Date, compat: Compat | null): Sql {
   const installation = limit?.name === 'sessions' || compat ? sql`i.id` : sql`null`
   return sql`
     with found as materialized (
@@ -86,7 +97,7 @@ function findToken(tokenHash: Buffer, limit: RateLimit | null, now: Date, compat
         t.expires_at <= ${now} as expired,
         case when i.id is not null then jsonb_build_object('id', u.id, 'name', u.display_name, 'appId', a.id,
           'appName', a.name, 'installationId', i.id, 'allTeams', i.all_teams, 'teamIds', i.team_ids) end as app,
-        case when p.id is not null then
+        case when p.id is not null and ${tokensWork(config, now, sql`p`)} then
           jsonb_build_object('id', p.id, 'name', p.display_name, 'email', p.email, 'role', m.role) end as person,
         case when t.expires_at > ${now} and i.revoked_at is null and coalesce(i.id, p.id) is not null
           then coalesce(${installation}, encode(t.hash, 'hex')) end as holder

@@ -2,8 +2,7 @@ import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { newId } from '../ids.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
-import { endGrantsOf } from './grants.ts'
-import { endLoginsOf } from './logins.ts'
+import { endEverythingOf } from './end.ts'
 
 /** Creates the user as which an app or an agent inside the service acts, and returns its id. */
 export async function createAgentUser(
@@ -36,8 +35,7 @@ export async function disableAccounts({ tx, now }: UnitOfWork, emails: readonly 
     update users set password_hash = null, disabled_at = ${now}
     where email = any(${emails}) and disabled_at is null returning id`)
   for (const { id } of disabled) {
-    await endLoginsOf(tx, id)
-    await endGrantsOf(tx, now, id)
+    await endEverythingOf(tx, now, id)
   }
   return disabled.length
 }

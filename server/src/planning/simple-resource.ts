@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { insertRows, json, none, type Sql, sql } from '../db/sql.ts'
-import type { Actor } from '../http/caller.ts'
+import { type Actor, limitedTo } from '../http/caller.ts'
 import { ApiError, found } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { type IdPrefix, newId } from '../ids.ts'
@@ -116,6 +116,10 @@ export class SimpleResource<Item extends { id: string }> {
 }
 
 function mustCoverAllTeams(caller: Actor) {
-  if (caller.kind === 'person' || caller.allTeams) return
-  throw new ApiError('TEAM_ACCESS_DENIED', {}, { message: 'Only an app that is installed for all teams can do this.' })
+  if (limitedTo(caller) === null) return
+  const message =
+    caller.kind === 'app'
+      ? 'Only an app that is installed for all teams can do this.'
+      : 'Only a token for all teams can do this.'
+  throw new ApiError('TEAM_ACCESS_DENIED', {}, { message })
 }

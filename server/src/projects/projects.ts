@@ -157,7 +157,9 @@ async function checkReferences({ tx, caller }: UnitOfWork<Actor>, before: Projec
   if (Object.keys(bad).length > 0) throw invalid(bad)
   if (reaches(caller, { personal: after.personal, personalOf: after.owner_id, teamIds: after.team_ids })) return
   // An app that covers selected teams must name one of them for a new project, and must keep one in an existing one.
-  throw before ? outOfReach(caller) : invalid({ team_ids: 'must contain a team that the app is installed for' })
+  throw before || after.personal
+    ? outOfReach(caller)
+    : invalid({ team_ids: 'must contain a team that the app is installed for' })
 }
 
 function checkFromApp({ personal }: ProjectChange) {

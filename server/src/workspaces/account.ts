@@ -5,22 +5,18 @@ import { sql } from '../db/sql.ts'
 import type { Person } from '../http/caller.ts'
 import { found, invalid } from '../http/errors.ts'
 import { hintOfLists, sendHints } from '../live/hint.ts'
+import { identitiesOf } from '../login/methods.ts'
 import { renameUser, setTimeZone } from '../login/users.ts'
 import { transact } from '../unit-of-work.ts'
 
 export async function readAccount(db: Queryable, { id }: Person): Promise<Account> {
-  const stored = await db.row<Pick<Account, 'display_name' | 'email' | 'has_password' | 'time_zone'>>(sql`
-    select display_name, email, password_hash is not null as has_password, coalesce(time_zone, 'UTC') as time_zone
-    from users where id = ${id}`)
-  // Mail, single sign-on and passkeys do not exist yet.
-  return {
-    ...found(stored),
-    email_verified: false,
-    pending_email: null,
-    mail_problem: null,
-    identities: [],
-    passkeys: 0,
-  }
+  return found(
+    await db.row<Account>(sql`
+      select u.display_name, u.email, u.email_verified_at is not null as email_verified, u.pending_email,
+        u.password_hash is not null as has_password, coalesce(u.time_zone, 'UTC') as time_zone, u.mail_problem,
+        ${identitiesOf} as identities, (select count(*)::int from passkeys k where k.user_id = u.id) as passkeys
+      from users u where u.id = ${id}`),
+  )
 }
 
 export function updateAccount(ctx: Context, caller: Person, { display_name, time_zone }: AccountChange) {

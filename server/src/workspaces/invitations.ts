@@ -1,15 +1,24 @@
-import { type Invitation, type InvitationPreview, limits, type NewInvitation, type Role } from '@baton/protocol'
+import {
+  accountLimits,
+  type Invitation,
+  type InvitationPreview,
+  limits,
+  type NewInvitation,
+  type Role,
+} from '@baton/protocol'
 import { recordAudit } from '../audit/record.ts'
 import { days, plus } from '../clock.ts'
 import type { Context } from '../context.ts'
-import { newSecret, sha256 } from '../crypto.ts'
+import { type Keyring, newSecret, sha256 } from '../crypto.ts'
 import type { Queryable } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import type { Member, Person } from '../http/caller.ts'
 import { ApiError, found, invalid, notFound } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { type Allowance, networkOf, takeOne } from '../http/rate-limit.ts'
+import { takeOneInHour } from '../http/rate-window.ts'
 import { newId } from '../ids.ts'
+import { cancelMails, queueMail } from '../mail/queue.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { addMember, transactAs } from './members.ts'
 import { readWorkspace } from './workspaces.ts'
@@ -19,7 +28,10 @@ const previewsPerAddress: Allowance = {
   periodMs: limits.signInPeriodSeconds * 1000,
 }
 
-const columns = sql`id, email, role, invited_by, team_ids, created_at, expires_at`
+/** Of the invitation `i` and its mail `m`. */
+const columns = sql`i.id, i.email, i.role, i.invited_by, i.team_ids, i.created_at, i.expires_at,
+  case m.state when 'pending' then 'queued' when 'sent' then 'sent' when 'failed' then 'failed' else 'none' end as mail`
+const invitationsWithMail = sql`invitations i left join mails m on m.id = i.mail_id`
 
 export const listInvitations = (ctx: Context, { workspaceId }: Member, query: PageQuery) =>
   page<Invitation>(
@@ -29,10 +41,10 @@ export const listInvitations = (ctx: Context, { workspaceId }: Member, query: Pa
     (invitation) => [invitation.id],
     (after, count) =>
       ctx.db.rows(sql`
-      select ${columns} from invitations
-      where workspace_id = ${workspaceId} and expires_at > ${ctx.clock.now()}
-        ${after ? sql`and id < ${after[0]}` : none}
-      order by id desc limit ${count}`),
+      select ${columns} from ${invitationsWithMail}
+      where i.workspace_id = ${workspaceId} and i.expires_at > ${ctx.clock.now()}
+        ${after ? sql`and i.id < ${after[0]}` : none}
+      order by i.id desc limit ${count}`),
   )
 
 export async function invite(ctx: Context, caller: Member, { email: sent, role, team_ids = [] }: NewInvitation) {
@@ -46,16 +58,68 @@ export async function invite(ctx: Context, caller: Member, { email: sent, role, 
     }
     const id = newId('inv')
     const teamIds = await knownTeams(tx, workspaceId, team_ids)
-    const created = await tx.row<Invitation>(sql`
+    await tx.run(sql`
       insert into invitations (id, workspace_id, email, role, token_hash, invited_by, team_ids, created_at, expires_at)
       values (${id}, ${workspaceId}, ${email}, ${role}, ${sha256(token)}, ${actorId}, ${teamIds}, ${now},
-        ${plus(now, days(limits.invitationLifetimeDays))})
-      returning ${columns}`)
+        ${plus(now, days(limits.invitationLifetimeDays))})`)
+    if (unit.config.mail) await queueInvitation(unit, ctx.keys, id, 'first')
     const details = { email, role, ...(teamIds.length > 0 && { team_ids: teamIds }) }
     await recordAudit(unit, { action: 'invitation.created', subjectId: id, details })
-    return found(created)
+    return readInvitation(tx, id)
   })
   return { invitation, token }
+}
+
+const readInvitation = async (tx: Queryable, id: string) =>
+  found(await tx.row<Invitation>(sql`select ${columns} from ${invitationsWithMail} where i.id = ${id}`))
+
+/**
+ * The mail has its own token, which only the owner of the address can know: it verifies the address at sign-up. The
+ * token of an earlier mail stops working.
+ */
+async function queueInvitation(unit: UnitOfWork<Member>, keys: Keyring, id: string, mailing: 'first' | 'again') {
+  const { tx, now, caller } = unit
+  await takeOneInHour(tx, `invitation mails ${caller.workspaceId}`, accountLimits.invitationMailsPerWorkspace, now)
+  const token = newSecret('')
+  const { email, expires_at } = await readInvitation(tx, id)
+  const mailId = await queueMail(unit, keys, {
+    kind: 'invitation',
+    address: email,
+    workspaceId: caller.workspaceId,
+    data: { invitation_id: id, mailing },
+    secret: token,
+    expiresAt: new Date(expires_at),
+  })
+  await tx.run(sql`update invitations set mail_id = ${mailId}, mail_token_hash = ${sha256(token)} where id = ${id}`)
+}
+
+/** mail.invitation-sent: mails an open invitation again. */
+export const sendInvitation = (ctx: Context, caller: Member, id: string) =>
+  transactAs(ctx, caller, 'manager', async (unit) => {
+    const { tx, now, config } = unit
+    const { mail_id } = found(
+      await tx.row<{ mail_id: string | null }>(sql`
+        select mail_id from invitations
+        where id = ${id} and workspace_id = ${caller.workspaceId} and expires_at > ${now} for update`),
+    )
+    if (!config.mail) throw new ApiError('MAIL_NOT_CONFIGURED')
+    await refuseManyResends(unit, id)
+    if (mail_id) await cancelMails(unit, [mail_id])
+    await queueInvitation(unit, ctx.keys, id, 'again')
+    return readInvitation(tx, id)
+  })
+
+/** Call with the invitation locked, so that concurrent resends are counted. */
+async function refuseManyResends({ tx, now, caller }: UnitOfWork<Member>, id: string) {
+  const resends = await tx.rows<{ created_at: string }>(sql`
+    select created_at from mails
+    where workspace_id = ${caller.workspaceId} and created_at > ${plus(now, -days(1))} and kind = 'invitation'
+      and data->>'invitation_id' = ${id} and data->>'mailing' = 'again'
+    order by created_at desc limit ${accountLimits.resendsPerInvitation}`)
+  const oldest = resends[accountLimits.resendsPerInvitation - 1]
+  if (!oldest) return
+  const waitMs = Date.parse(oldest.created_at) + days(1) - now.getTime()
+  throw new ApiError('RATE_LIMIT_EXCEEDED', {}, { headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } })
 }
 
 async function knownTeams(tx: Queryable, workspaceId: string, ids: readonly string[]): Promise<string[]> {
@@ -66,6 +130,9 @@ async function knownTeams(tx: Queryable, workspaceId: string, ids: readonly stri
   if (teams.length < wanted.length) throw invalid({ team_ids: 'contains an id that is not a team of this workspace' })
   return teams.map(({ id }) => id)
 }
+
+/** The token that the manager got, or that of the mail. */
+const hasToken = (token: string) => sql`(i.token_hash = ${sha256(token)} or i.mail_token_hash = ${sha256(token)})`
 
 /** For the page that asks whether to join. Unknown, used and expired tokens give the same answer. */
 export async function previewInvitation({ db, clock }: Context, address: string, token: string) {
@@ -79,15 +146,15 @@ export async function previewInvitation({ db, clock }: Context, address: string,
           select jsonb_agg(jsonb_build_object('key', t.key, 'name', t.name) order by t.name, t.id) from teams t
           where t.workspace_id = i.workspace_id and t.id = any(i.team_ids)), '[]') as teams
       from invitations i join workspaces w on w.id = i.workspace_id left join users u on u.id = i.invited_by
-      where i.token_hash = ${sha256(token)} and i.expires_at > ${now}`),
+      where ${hasToken(token)} and i.expires_at > ${now}`),
   )
 }
 
 export const withdrawInvitation = (ctx: Context, caller: Member, id: string) =>
   transactAs(ctx, caller, 'manager', async (unit) => {
     const { email, role } = found(
-      await unit.tx.row<Invitation>(sql`
-        delete from invitations where id = ${id} and workspace_id = ${caller.workspaceId} returning ${columns}`),
+      await unit.tx.row<Pick<Invitation, 'email' | 'role'>>(sql`
+        delete from invitations where id = ${id} and workspace_id = ${caller.workspaceId} returning email, role`),
     )
     await recordAudit(unit, { action: 'invitation.withdrawn', subjectId: id, details: { email, role } })
   })
@@ -97,7 +164,7 @@ export const acceptInvitation = (ctx: Context, caller: Person, token: string) =>
   transact(ctx, caller, async (unit) => {
     const { tx, now } = unit
     const invitation = await tx.row<{ workspace_id: string; role: Role; team_ids: string[] }>(sql`
-      delete from invitations where token_hash = ${sha256(token)} and expires_at > ${now}
+      delete from invitations i where ${hasToken(token)} and i.expires_at > ${now}
       returning workspace_id, role, team_ids`)
     if (!invitation) throw notFound()
     const { workspace_id: workspaceId, role } = invitation

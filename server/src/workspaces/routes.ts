@@ -1,7 +1,14 @@
 import { api } from '@baton/protocol'
 import { route } from '../http/route.ts'
 import { readAccount, updateAccount } from './account.ts'
-import { acceptInvitation, invite, listInvitations, previewInvitation, withdrawInvitation } from './invitations.ts'
+import {
+  acceptInvitation,
+  invite,
+  listInvitations,
+  previewInvitation,
+  sendInvitation,
+  withdrawInvitation,
+} from './invitations.ts'
 import { changeRole, listMembers } from './members.ts'
 import {
   addTeamMember,
@@ -28,6 +35,7 @@ export const workspaceRoutes = [
   route(api.listInvitations, ({ ctx, caller, query }) => listInvitations(ctx, caller, query)),
   route(api.createInvitation, ({ ctx, caller, body }) => invite(ctx, caller, body)),
   route(api.deleteInvitation, ({ ctx, caller, params }) => withdrawInvitation(ctx, caller, params.invitation_id)),
+  route(api.sendInvitation, ({ ctx, caller, params }) => sendInvitation(ctx, caller, params.invitation_id)),
   route(api.previewInvitation, ({ ctx, address, body }) => previewInvitation(ctx, address, body.token)),
   route(api.acceptInvitation, ({ ctx, caller, body }) => acceptInvitation(ctx, caller, body.token)),
 

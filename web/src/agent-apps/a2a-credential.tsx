@@ -18,6 +18,14 @@ export function credentialOf({ type, header, secret }: CredentialDraft): A2aCred
   return header === '' ? undefined : { type, header, value: secret }
 }
 
+/** What is missing; null if the credential can be sent. */
+export const missingCredential = (draft: CredentialDraft): string | null =>
+  credentialOf(draft) !== undefined
+    ? null
+    : draft.secret === ''
+      ? `Enter the ${draft.type === 'bearer' ? 'token' : 'key'}.`
+      : 'Enter the header.'
+
 /** How Baton authenticates with the agent. A stored secret is never shown again. */
 export function CredentialFields({
   value,

@@ -9,12 +9,19 @@ import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { isolated } from '../ui/isolated.ts'
 import { Card } from '../ui/layout.tsx'
+import { Missing } from '../ui/missing.tsx'
 import { sentence } from '../ui/sentence.ts'
 import { Notice } from '../ui/states.tsx'
 import { showToast } from '../ui/toast.tsx'
-import { coverageFields, isChosen, type TeamCoverage, TeamCoverageField } from '../workspaces/team-coverage.tsx'
+import {
+  coverageFields,
+  isChosen,
+  missingTeams,
+  type TeamCoverage,
+  TeamCoverageField,
+} from '../workspaces/team-coverage.tsx'
 import { CardDetails } from './a2a-card.tsx'
-import { CredentialFields, credentialOf, noCredential } from './a2a-credential.tsx'
+import { CredentialFields, credentialOf, missingCredential, noCredential } from './a2a-credential.tsx'
 import { ScopeChoice } from './scope-choice.tsx'
 
 const offered: NewA2aApp['scopes'] = ['app:assignable', 'app:mentionable']
@@ -82,7 +89,8 @@ function InstallFromCard({ url, card }: { url: string; card: InspectedCard }) {
   const [coverage, setCoverage] = useState<TeamCoverage | null>(null)
   const [credential, setCredential] = useState(noCredential)
   const sent = credentialOf(credential)
-  const isReady = isChosen(coverage) && sent !== undefined && scopes.length > 0
+  const missing =
+    missingTeams(coverage) ?? (scopes.length === 0 ? 'Select at least one scope.' : missingCredential(credential))
   const form = useForm(async () => {
     if (!isChosen(coverage) || sent === undefined) return
     const created = await api.createA2aApp({
@@ -141,9 +149,12 @@ function InstallFromCard({ url, card }: { url: string; card: InspectedCard }) {
           Issues and comments that people give it are sent to {new URL(used.url).host}. It gets no access to Baton.
         </p>
         {form.problem && <Notice tone="bad">{form.problem}</Notice>}
-        <Button type="submit" look="primary" busy={form.busy} disabled={!isReady}>
-          Register and install
-        </Button>
+        <div className="flex flex-wrap items-center gap-2">
+          <Button type="submit" look="primary" busy={form.busy} disabled={missing !== null}>
+            Register and install
+          </Button>
+          <Missing>{missing}</Missing>
+        </div>
       </div>
     </form>
   )

@@ -9,11 +9,12 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { useForm } from '../ui/form.ts'
 import { Card, Section } from '../ui/layout.tsx'
+import { Missing } from '../ui/missing.tsx'
 import { Notice } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { showToast } from '../ui/toast.tsx'
 import { CardDetails } from './a2a-card.tsx'
-import { CredentialFields, credentialOf, noCredential } from './a2a-credential.tsx'
+import { CredentialFields, credentialOf, missingCredential, noCredential } from './a2a-credential.tsx'
 import { cardProblem } from './a2a-register.tsx'
 
 const credentialNames = { bearer: 'Bearer token', api_key: 'API key' }
@@ -93,6 +94,7 @@ function CredentialDialog({ app, onClose }: { app: AgentApp; onClose: () => void
       size="sm"
       footer={
         <>
+          <Missing>{missingCredential(draft)}</Missing>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" form={id} look="primary" busy={form.busy} disabled={credential === undefined}>
             Save credential

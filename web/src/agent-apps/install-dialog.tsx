@@ -9,9 +9,16 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { useForm } from '../ui/form.ts'
 import { isolated } from '../ui/isolated.ts'
+import { Missing } from '../ui/missing.tsx'
 import { sentence } from '../ui/sentence.ts'
 import { Notice } from '../ui/states.tsx'
-import { coverageFields, isChosen, type TeamCoverage, TeamCoverageField } from '../workspaces/team-coverage.tsx'
+import {
+  coverageFields,
+  isChosen,
+  missingTeams,
+  type TeamCoverage,
+  TeamCoverageField,
+} from '../workspaces/team-coverage.tsx'
 import { AccessAndChoices, ActsAs, AppAccess } from './app-access.tsx'
 import { InstallPageLink } from './install-page-link.tsx'
 import { ConfirmLeaving } from './leave-guard.tsx'
@@ -112,9 +119,7 @@ function InstallForm({ app, title, onClose, onInstalled }: FormProps) {
       }
       footer={
         <>
-          {!isChosen(coverage) && (
-            <p className="mr-auto self-center text-ink-2 max-sm:w-full">Choose teams to install it.</p>
-          )}
+          <Missing>{missingTeams(coverage)}</Missing>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" form={id} look="primary" busy={form.busy} disabled={!isChosen(coverage)}>
             <span>

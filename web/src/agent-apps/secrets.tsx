@@ -2,7 +2,7 @@ import type { AgentApp } from '@baton/protocol'
 import { Check, KeyRound } from 'lucide-react'
 import { useState } from 'react'
 import { api, isBatonError } from '../data/api.ts'
-import { OverlapField, rotationOf } from '../deliveries/overlap-field.tsx'
+import { OverlapField, rotationOf, usualOverlapHours } from '../deliveries/overlap-field.tsx'
 import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
@@ -30,7 +30,7 @@ const texts: Record<SecretKind, { title: string; about: string; warning: string 
 export function Secrets({ app }: { app: AgentApp }) {
   const [rotating, setRotating] = useState<SecretKind | null>(null)
   const [created, setCreated] = useState<EnvFile | null>(null)
-  const [hours, setHours] = useState(0)
+  const [hours, setHours] = useState(usualOverlapHours)
   /** As far as this page knows: the app's record does not say. */
   const [hasOverlap, setHasOverlap] = useState(false)
   const ids = { APP_ID: app.id, CLIENT_ID: app.client_id }

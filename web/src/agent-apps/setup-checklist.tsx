@@ -9,6 +9,8 @@ import { listenUrl } from './manifest.ts'
 
 interface Step {
   title: string
+  /** The title for A2A agents, if it differs. */
+  a2aTitle?: string
   done: keyof AppSetup
   todo: (app: AgentApp) => ReactNode
   /** A2A agents get no tokens. */
@@ -46,6 +48,7 @@ const steps: Step[] = [
   },
   {
     title: 'First thought posted',
+    a2aTitle: 'First activity posted',
     done: 'first_thought_at',
     todo: ({ a2a }) =>
       a2a
@@ -69,7 +72,7 @@ export function SetupChecklist({ app }: { app: AgentApp }) {
         </span>
       </h2>
       <ol aria-live="polite" className="grid grid-cols-1 gap-px sm:grid-cols-2">
-        {shown.map(({ title, done, todo }) => {
+        {shown.map(({ title, a2aTitle = title, done, todo }) => {
           const at = setup[done]
           return (
             <li key={done} className="flex gap-2.5 px-4 py-2.5">
@@ -79,7 +82,7 @@ export function SetupChecklist({ app }: { app: AgentApp }) {
                 <CircleDashed size={16} className="mt-0.5 shrink-0 text-ink-3" aria-label="To do:" />
               )}
               <div className="min-w-0">
-                <p className="font-medium">{title}</p>
+                <p className="font-medium">{app.a2a ? a2aTitle : title}</p>
                 <p className="text-xs text-ink-2">{at ? <Time at={at} /> : todo(app)}</p>
               </div>
             </li>

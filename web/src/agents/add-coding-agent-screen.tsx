@@ -118,7 +118,8 @@ export function AddCodingAgentScreen() {
         {!isManager && (
           <Notice tone="info" title="Ask an owner or admin">
             Only they can install agents. With <Code>--request</Code> the command asks them in their inbox and ends. One
-            of them then installs the agent and gives you its tokens, or runs the command where the agent shall work.
+            of them then installs the agent and sends you its tokens. Save them in a file and run the command with{' '}
+            <Code>--tokens FILE</Code> instead of <Code>--request</Code>.
           </Notice>
         )}
       </Section>

@@ -1,4 +1,5 @@
 import type { AuditAction, AuditEntry } from '@baton/protocol'
+import { isolated } from '../ui/isolated.ts'
 
 /** Labels of the filter. Also the text of an entry whose subject has no known name. */
 export const actionLabels: Record<AuditAction, string> = {
@@ -9,6 +10,9 @@ export const actionLabels: Record<AuditAction, string> = {
   'member.removed': 'Removed a member',
   'invitation.created': 'Invited a person',
   'invitation.withdrawn': 'Revoked an invitation',
+  'login.break_glass': 'Signed in with the break-glass account',
+  'identity.linked': 'Added a single sign-on identity',
+  'identity.unlinked': 'Removed a single sign-on identity',
   'team.created': 'Created a team',
   'team.updated': 'Updated a team',
   'team.deleted': 'Deleted a team',
@@ -30,6 +34,8 @@ export const actionLabels: Record<AuditAction, string> = {
   'installation.approved': 'Installed an agent app',
   'installation.coverage_changed': "Changed an app's teams",
   'installation.uninstalled': 'Uninstalled an agent app',
+  'token.created': 'Created a personal token',
+  'token.revoked': 'Revoked a personal token',
   'personal_agent.created': 'Created a personal agent',
   'personal_agent.updated': 'Updated a personal agent',
   'personal_agent.deleted': 'Deleted a personal agent',
@@ -59,12 +65,18 @@ const teamsOf = ({ all_teams, team_ids }: Details, names: Names) => {
 
 const countOf = (issues: unknown) => (issues === 1 ? '1 issue' : `${issues} issues`)
 
+/** How long the old secret still signs after a rotation. */
+const overlapOf = ({ overlap_hours: hours }: Details) =>
+  hours === undefined ? ' without overlap' : ` with an overlap of ${hours === 1 ? '1 hour' : `${hours} hours`}`
+
 /** Texts that name the subject, to follow the name of the actor. Actions without one use their label. */
 const sentences: Partial<Record<AuditAction, Sentence>> = {
   'member.role_changed': (member, { from, to }) => `changed the role of ${member} from ${from} to ${to}`,
   'member.removed': (member) => `removed ${member}`,
   'invitation.created': (email, { role }) => `invited ${email} as ${role}`,
   'invitation.withdrawn': (email) => `revoked the invitation for ${email}`,
+  'identity.linked': (_, { provider }) => `added an identity of ${provider}`,
+  'identity.unlinked': (_, { provider }) => `removed an identity of ${provider}`,
   'team.created': (team) => `created the team ${team}`,
   'team.deleted': (team, { issues, moved_to }, names) =>
     `deleted the team ${team}` +
@@ -80,7 +92,7 @@ const sentences: Partial<Record<AuditAction, Sentence>> = {
   'app.updated': (app) => `changed the manifest of ${app}`,
   'app.deleted': (app) => `deleted the agent app ${app}`,
   'app.client_secret_rotated': (app) => `rotated the client secret of ${app}`,
-  'app.webhook_secret_rotated': (app) => `rotated the webhook secret of ${app}`,
+  'app.webhook_secret_rotated': (app, details) => `rotated the webhook secret of ${app}${overlapOf(details)}`,
   'app.replay_started': (app) => `started a replay for ${app}`,
   'app.replay_stopped': (app) => `stopped a replay for ${app}`,
   'app.webhook_rotation_finished': (app) => `ended the overlap of webhook secrets of ${app}`,
@@ -102,10 +114,16 @@ const sentences: Partial<Record<AuditAction, Sentence>> = {
   'webhook.disabled': (webhook) => `disabled the webhook ${webhook}`,
   'webhook.failing': (webhook) => `disabled the webhook ${webhook} after repeated failures`,
   'webhook.secret_shown': (webhook) => `viewed the secret of the webhook ${webhook}`,
-  'webhook.secret_rotated': (webhook) => `rotated the secret of the webhook ${webhook}`,
+  'webhook.secret_rotated': (webhook, details) => `rotated the secret of the webhook ${webhook}${overlapOf(details)}`,
   'webhook.replay_started': (webhook) => `started a replay of the webhook ${webhook}`,
   'webhook.replay_stopped': (webhook) => `stopped a replay of the webhook ${webhook}`,
   'webhook.rotation_finished': (webhook) => `ended the overlap of secrets of the webhook ${webhook}`,
+}
+
+/** Tokens have a name only in the entry: they are not listed for all members. */
+const nameInDetails: Partial<Record<AuditAction, (name: string) => string>> = {
+  'token.created': (name) => `created the personal token ${name}`,
+  'token.revoked': (name) => `revoked the personal token ${name}`,
 }
 
 /** What the actor did, such as "added Priya Nair to Support". */
@@ -113,6 +131,8 @@ export function sentenceOf({ action, subject_id, details }: AuditEntry, names: N
   const subject = names.get(subject_id)
   const sentence = sentences[action]
   if (subject && sentence) return sentence(subject, details, names)
+  const named = nameInDetails[action]
+  if (named && typeof details.name === 'string') return named(isolated(details.name))
   const label = actionLabels[action]
   return label.charAt(0).toLowerCase() + label.slice(1)
 }

@@ -10,6 +10,8 @@ import {
   type QueryKey,
 } from '@tanstack/react-query'
 
+import { repeatAfterConfirming } from './reauth.ts'
+
 export type { BatonError } from '@baton/sdk/errors'
 export { isBatonError }
 
@@ -30,10 +32,13 @@ export const inWorkspace = (id: string) => ({ headers: { 'x-workspace-id': id } 
 /** The whole API, typed. Authenticated by a cookie that scripts cannot read. */
 export const api = new BatonClient({
   baseUrl: location.origin,
-  fetch: (input, init) => {
+  fetch: async (input, init) => {
     const headers = new Headers(init?.headers)
     if (workspaceId && !headers.has('x-workspace-id')) headers.set('x-workspace-id', workspaceId)
-    return fetch(input, { ...init, headers })
+    const response = await fetch(input, { ...init, headers })
+    if (response.status !== 403) return response
+    // Without the signal: the deadline of the first request may have passed while the user confirmed.
+    return repeatAfterConfirming(response, () => fetch(input, { ...init, headers, signal: null }))
   },
 })
 

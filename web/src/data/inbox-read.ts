@@ -1,25 +1,20 @@
-import type { InboxEntry } from '@baton/protocol'
+import type { InboxThread, ThreadState } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { type RefObject, useEffect, useRef } from 'react'
-import { showError, showToast } from '../ui/toast.tsx'
+import { showError } from '../ui/toast.tsx'
 import { api, queries } from './api.ts'
-import { inboxQuery } from './inbox.ts'
+import { inboxQuery, threadsQuery } from './inbox.ts'
 import { issueCodeOf } from './issue-code.ts'
 
-const { queryKey } = inboxQuery
-
-const mark = (ids: ReadonlySet<string>, read: boolean) =>
-  queries.setQueryData(queryKey, (entries) =>
-    entries?.map((entry) =>
-      ids.has(entry.id) ? { ...entry, read_at: read ? new Date().toISOString() : null } : entry,
-    ),
-  )
+/** Null: the thread leaves the list. */
+export type Shown = (thread: InboxThread) => InboxThread | null
 
 /** Optimistic: shown at once, and reverted if the server refuses. */
-async function change(ids: string[], read: boolean, save: () => Promise<unknown>, onError = showError) {
+export async function change(state: ThreadState, shown: Shown, save: () => Promise<unknown>, onError = showError) {
+  const { queryKey } = threadsQuery(state)
   await queries.cancelQueries({ queryKey })
   const before = queries.getQueryData(queryKey)
-  mark(new Set(ids), read)
+  queries.setQueryData(queryKey, (threads) => threads?.flatMap((thread) => shown(thread) ?? []))
   try {
     await save()
     return true
@@ -30,32 +25,39 @@ async function change(ids: string[], read: boolean, save: () => Promise<unknown>
   }
 }
 
-export const markRead = (entries: readonly InboxEntry[], read: boolean) =>
-  markEach(
-    entries.map(({ id }) => id),
-    read,
-  )
+export const marked = (thread: InboxThread, read: boolean): InboxThread => {
+  const read_at = read ? new Date().toISOString() : null
+  return { ...thread, unread_count: read ? 0 : 1, latest: { ...thread.latest, read_at } }
+}
 
-const markEach = (ids: string[], read: boolean) =>
-  change(ids, read, () => Promise.all(ids.map((entry_id) => api.updateInboxEntry({ entry_id, read }))))
+export const markRead = (threads: readonly InboxThread[], read: boolean, state: ThreadState = 'open') => {
+  const ids = new Set(threads.map(({ subject_id }) => subject_id))
+  return change(
+    state,
+    (thread) => (ids.has(thread.subject_id) ? marked(thread, read) : thread),
+    () => Promise.all([...ids].map((subject_id) => api.updateInboxThread({ subject_id, read }))),
+  )
+}
 
 /** Marks an issue's notifications as read when the issue is opened, once the inbox is loaded. */
 export function useMarkSeen(code: string, opened: boolean) {
   const isLoaded = useQuery(inboxQuery).isSuccess
   useEffect(() => {
     if (!opened || !isLoaded) return
-    const entries = queries.getQueryData(queryKey) ?? []
-    const ids = entries.filter((entry) => !entry.read_at && issueCodeOf(entry) === code).map(({ id }) => id)
-    if (ids.length > 0) void markEach(ids, true)
+    const threads = queries.getQueryData(inboxQuery.queryKey) ?? []
+    const unread = threads.filter((thread) => thread.unread_count > 0 && issueCodeOf(thread) === code)
+    if (unread.length > 0) void markRead(unread, true)
   }, [code, opened, isLoaded])
 }
 
-const finishedIn = (sessionId: string) => (entries: InboxEntry[]) =>
-  entries.find(({ kind, subject_id, read_at }) => kind === 'agent_finished' && subject_id === sessionId && !read_at)
-    ?.id ?? null
+const finishedIn = (sessionId: string) => (threads: InboxThread[]) =>
+  threads.find(
+    ({ latest: { kind, subject_id, read_at } }) =>
+      kind === 'agent_finished' && subject_id === sessionId && read_at === null,
+  )?.latest.id ?? null
 
 const settledAfterMs = 500
-const refreshInbox = () => void queries.invalidateQueries({ queryKey })
+const refreshInbox = () => void queries.invalidateQueries({ queryKey: ['inbox'] })
 
 /** Marks "finished" as read if the user watched it: it arrives while the session is on the screen of a visible tab. */
 export function useMarkWatched(sessionId: string, ref: RefObject<HTMLElement | null>) {
@@ -78,17 +80,9 @@ export function useMarkWatched(sessionId: string, ref: RefObject<HTMLElement | n
     if (!entryId || !isNew || !onScreen.current || document.visibilityState !== 'visible') return
     // A question may follow the answer and replace the entry.
     const save = () => api.updateInboxEntry({ entry_id: entryId, read: true })
-    const timer = setTimeout(() => void change([entryId], true, save, refreshInbox), settledAfterMs)
+    const shown: Shown = (thread) =>
+      thread.latest.id === entryId ? { ...marked(thread, true), unread_count: thread.unread_count - 1 } : thread
+    const timer = setTimeout(() => void change('open', shown, save, refreshInbox), settledAfterMs)
     return () => clearTimeout(timer)
   }, [entryId])
-}
-
-export async function markAllRead(entries: InboxEntry[]) {
-  const unread = entries.filter(({ read_at }) => !read_at)
-  if (unread.length === 0) return
-  const ids = unread.map(({ id }) => id)
-  if (!(await change(ids, true, () => api.readInbox()))) return
-  showToast(ids.length === 1 ? 'Marked 1 as read' : `Marked ${ids.length} as read`, {
-    undo: () => void markEach(ids, false),
-  })
 }

@@ -110,4 +110,5 @@ export function startLiveUpdates() {
   begun = true
   followChanges()
   goLive(workspaceId)
+  void import('./presence.ts').then(({ reportPresence }) => reportPresence()).catch(() => {})
 }

@@ -75,6 +75,7 @@ const Summary = ({ delivery }: { delivery: Detail }) => (
       <span className="font-mono text-xs text-ink-3">
         {delivery.type}.{delivery.action}
       </span>
+      {delivery.test && <p className="text-xs text-ink-2">Sent as a test, with example data.</p>}
     </dd>
     {delivery.issue && (
       <>

@@ -213,7 +213,7 @@ function Row({ endpoint, delivery, sending, result }: RowProps) {
         <DeliveryPill delivery={delivery} />
       </span>
       <span className="flex min-w-0 flex-[4] gap-x-3 max-sm:flex-col">
-        <span className="truncate font-medium sm:w-36 sm:shrink-0">{eventLabel(delivery)}</span>
+        <span className="truncate font-medium sm:w-38 sm:shrink-0">{eventLabel(delivery)}</span>
         {issue && (
           <span className="min-w-0 truncate text-ink-2">
             <span className="tabular text-ink-3">{issue.code}</span> {issue.title}

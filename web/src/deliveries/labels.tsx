@@ -49,9 +49,11 @@ const eventLabels: Record<string, string> = {
 }
 const actionLabels: Record<string, string> = { create: 'created', update: 'changed', remove: 'deleted' }
 
-/** "Issue changed", "Test ping". */
-export const eventLabel = ({ type, action }: Pick<Delivery, 'type' | 'action'>) =>
-  eventLabels[`${type} ${action}`] ?? `${type} ${actionLabels[action] ?? action}`
+/** "Issue changed", "Test ping", "Test: Issue changed". */
+export function eventLabel({ type, action, test }: Pick<Delivery, 'type' | 'action' | 'test'>): string {
+  const label = eventLabels[`${type} ${action}`] ?? `${type} ${actionLabels[action] ?? action}`
+  return test && type !== 'Ping' ? `Test: ${label}` : label
+}
 
 /** "ENG-4 Issue changed", "Test ping". */
 export const deliveryTitle = (delivery: Delivery) =>

@@ -19,5 +19,8 @@ export const OverlapField = ({ hours, onChange }: { hours: number; onChange: (ho
   </Field>
 )
 
+/** Preselected: a receiver that is changed within a day misses nothing. */
+export const usualOverlapHours = 24
+
 /** The body of a rotation. */
 export const rotationOf = (hours: number) => (hours === 0 ? {} : { overlap_hours: hours })

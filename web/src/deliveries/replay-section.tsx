@@ -1,4 +1,4 @@
-import type { EndpointState, Replay } from '@baton/protocol'
+import type { EndpointState, Replay, SkipReason } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { History, Square } from 'lucide-react'
 import { useState } from 'react'
@@ -77,7 +77,11 @@ export function ReplaySection({ endpoint, state }: { endpoint: Endpoint; state: 
             Start replay
           </Button>
           <p role="status" className="self-center text-ink-2">
-            {state !== 'enabled' && 'Enable the webhook to replay events.'}
+            {state !== 'enabled'
+              ? 'Enable the webhook to replay events.'
+              : isRunning
+                ? 'Another replay can start when this one has ended.'
+                : since === '' && 'Choose a time to replay from.'}
             {matched !== null && `${matched.toLocaleString('en')} ${matched === 1 ? 'event matches' : 'events match'}.`}
           </p>
         </div>
@@ -100,6 +104,25 @@ export function ReplaySection({ endpoint, state }: { endpoint: Endpoint; state: 
 
 const stateLabels: Record<Replay['state'], string> = { running: 'Running', done: 'Done', stopped: 'Stopped' }
 
+const skipWords: Record<SkipReason, string> = {
+  deleted: 'deleted',
+  private: 'private now',
+  session_ended: 'of an ended session',
+  no_access: 'without access',
+  pending: 'still pending',
+  canceled: 'canceled',
+  attempt_limit: 'at the limit of attempts',
+  delivered: 'delivered meanwhile',
+}
+
+/** "3 skipped (2 canceled, 1 private now)"; replays of earlier versions have no reasons. */
+function skippedText({ skipped, skipped_reasons }: Replay): string {
+  const reasons = Object.entries(skipped_reasons).map(
+    ([reason, count]) => `${count} ${skipWords[reason as SkipReason]}`,
+  )
+  return `${skipped} skipped${reasons.length > 0 ? ` (${reasons.join(', ')})` : ''}`
+}
+
 function ReplayRow({ replay, endpoint }: { replay: Replay; endpoint: Endpoint }) {
   const { id, state, matched, sent, succeeded, failed, skipped, created_at } = replay
   const { run: stop, busy } = useAction(async () => {
@@ -110,7 +133,7 @@ function ReplayRow({ replay, endpoint }: { replay: Replay; endpoint: Endpoint })
     <li className="flex items-center gap-3 px-4 py-2.5 max-sm:flex-wrap">
       <span className="w-20 shrink-0 font-medium">{stateLabels[state]}</span>
       <span className="tabular min-w-0 flex-1 text-ink-2">
-        {sent} of {matched} sent, {succeeded} succeeded, {failed} failed{skipped > 0 && `, ${skipped} skipped`}
+        {sent} of {matched} sent, {succeeded} succeeded, {failed} failed{skipped > 0 && `, ${skippedText(replay)}`}
       </span>
       {state === 'running' && (
         <progress aria-label="Sent" value={sent + skipped} max={matched} className="h-1.5 w-24 accent-(--accent)" />

@@ -1,57 +1,54 @@
-import type { InboxEntry } from '@baton/protocol'
+import type { InboxEntry, InboxThread } from '@baton/protocol'
 import { expect, test } from 'vitest'
-import { type Group, groupsOf, linkOf } from './entries.ts'
+import { linkOf } from './entries.ts'
 
-let count = 0
-const entry = (kind: InboxEntry['kind'], code: string | null, change: Partial<InboxEntry> = {}): InboxEntry => ({
-  id: `${++count}`,
-  kind,
-  actor: null,
-  subject_id: 'sess_1',
+const issueUrl = 'http://localhost:3000/issue/ENG-1'
+
+const thread = (
+  kind: InboxEntry['kind'],
+  { url = issueUrl, subject_id = 'sess_1' } = {},
+  change: Partial<InboxThread> = {},
+): InboxThread => ({
+  subject_id: 'iss_1',
   title: 'The door sticks',
-  url: code ? `http://localhost:3000/issue/${code}` : 'http://localhost:3000/project/prj_1',
-  read_at: null,
-  created_at: '2026-05-04T12:00:00Z',
+  url: url.replace(/#.*/, ''),
+  latest: {
+    id: 'inb_1',
+    kind,
+    actor: null,
+    subject_id,
+    title: 'The door sticks',
+    url,
+    read_at: null,
+    created_at: '2026-05-04T12:00:00Z',
+  },
+  count: 1,
+  unread_count: 1,
+  kinds: [kind],
+  snoozed_until: null,
+  archived_at: null,
   ...change,
 })
 
-test('unread entries about one issue are one group only if they follow each other', () => {
-  const entries = [
-    entry('mention', 'ENG-1'),
-    entry('assignment', 'ENG-1'),
-    entry('mention', 'ENG-2'),
-    entry('mention', 'ENG-1'),
-    entry('mention', 'ENG-1', { read_at: '2026-05-04T13:00:00Z' }),
-    entry('mention', 'ENG-1'),
-    entry('mention', null),
-    entry('mention', null),
-  ]
-  expect(groupsOf(entries).map((group) => group.map((one) => entries.indexOf(one)))).toEqual([
-    [0, 1],
-    [2],
-    [3],
-    [4],
-    [5],
-    [6],
-    [7],
-  ])
+test('a thread opens the page of its newest entry', () => {
+  const comment = `${issueUrl}#comment-cmt_1`
+  expect(linkOf(thread('agent_needs_you'))).toEqual({ to: '/agent-session/sess_1' })
+  expect(linkOf(thread('assignment'))).toEqual({ to: '/issue/ENG-1' })
+  expect(linkOf(thread('mention', { url: comment }))).toEqual({ to: '/issue/ENG-1', hash: 'comment-cmt_1' })
 })
 
-test('a group opens the page that its entries share, otherwise their issue', () => {
-  const comment = 'http://localhost:3000/issue/ENG-1#comment-cmt_1'
-  const question = entry('agent_needs_you', 'ENG-1')
-  const opened = (...group: Group) => linkOf(group)
-  expect(opened(question)).toEqual({ to: '/agent-session/sess_1' })
-  expect(opened(question, entry('agent_finished', 'ENG-1'))).toEqual({ to: '/agent-session/sess_1' })
-  expect(opened(question, entry('mention', 'ENG-1', { url: comment }))).toEqual({ to: '/issue/ENG-1' })
-  expect(opened(entry('mention', 'ENG-1', { url: comment }), entry('assignment', 'ENG-1'))).toEqual({
-    to: '/issue/ENG-1',
-    hash: 'comment-cmt_1',
-  })
+test('a thread with unread entries of several pages opens the issue', () => {
+  const two = { count: 2, unread_count: 2 }
+  const sessions = { ...two, kinds: ['agent_finished' as const, 'agent_needs_you' as const] }
+  const mixed = { ...two, kinds: ['agent_needs_you' as const, 'mention' as const] }
+  expect(linkOf(thread('agent_needs_you', {}, sessions))).toEqual({ to: '/agent-session/sess_1' })
+  expect(linkOf(thread('agent_needs_you', {}, mixed))).toEqual({ to: '/issue/ENG-1' })
+  // Once one was read, the other has its own page.
+  expect(linkOf(thread('agent_needs_you', {}, { ...mixed, unread_count: 1 }))).toEqual({ to: '/agent-session/sess_1' })
 })
 
 test('a reached budget opens the session, or the budget of the app', () => {
-  expect(linkOf([entry('budget_reached', 'ENG-1')])).toEqual({ to: '/agent-session/sess_1' })
-  const month = { subject_id: 'app_1', url: 'http://localhost:3000/settings/agent-apps/app_1' }
-  expect(linkOf([entry('budget_reached', null, month)])).toEqual({ to: '/settings/agent-apps/app_1', hash: 'budget' })
+  expect(linkOf(thread('budget_reached'))).toEqual({ to: '/agent-session/sess_1' })
+  const app = { subject_id: 'app_1', url: 'http://localhost:3000/settings/agent-apps/app_1' }
+  expect(linkOf(thread('budget_reached', app))).toEqual({ to: '/settings/agent-apps/app_1', hash: 'budget' })
 })

@@ -1,6 +1,5 @@
-import type { InboxEntry, InboxKind } from '@baton/protocol'
+import type { InboxEntry, InboxKind, InboxThread } from '@baton/protocol'
 import { AtSign, Bot, CircleUser, Gauge, type LucideIcon, PackagePlus, Webhook } from 'lucide-react'
-import { issueCodeOf } from '../data/issue-code.ts'
 import { isolated } from '../ui/isolated.ts'
 
 interface Kind {
@@ -29,41 +28,26 @@ export const iconOf = ({ kind }: InboxEntry): Pick<Kind, 'icon' | 'color'> => ki
 export const sentenceOf = (entry: InboxEntry) =>
   kinds[entry.kind].sentence(isolated(entry.actor?.name ?? 'A former member'))
 
-/** Unread entries about the same issue, newest first; any other entry alone. */
-export type Group = [newest: InboxEntry, ...older: InboxEntry[]]
-
-/** Groups unread entries about the same issue that follow each other. Read ones stay apart, each with its own link. */
-export function groupsOf(entries: readonly InboxEntry[]): Group[] {
-  const groups: Group[] = []
-  for (const entry of entries) {
-    const last = groups.at(-1)
-    if (last && isUnreadOf(issueCodeOf(entry), last[0]) && !entry.read_at) last.push(entry)
-    else groups.push([entry])
-  }
-  return groups
-}
-
-const isUnreadOf = (code: string | undefined, entry: InboxEntry) =>
-  code !== undefined && !entry.read_at && issueCodeOf(entry) === code
-
 interface Target {
   to: string
   hash?: string
   search?: (current: object) => object
 }
 
-/** The page that shows all entries of the group: the one they share, or their issue. */
-export function linkOf(group: Group): Target {
-  const [newest, ...older] = group
-  const target = linkOfEntry(newest)
-  return older.every((entry) => linkOfEntry(entry).to === target.to) ? target : pageAt(newest.url)
+/** The page of the newest entry, unless there are other unread ones that only the page of the subject shows. */
+export function linkOf({ latest, unread_count, kinds, url }: InboxThread): Target {
+  const target = linkOfEntry(latest)
+  const page = pageAt(url)
+  const isOnOnePage = unread_count <= 1 || kinds.every(isOfSession) || kinds.length === 1
+  return isOnOnePage || target.to === page.to ? target : page
 }
+
+const isOfSession = (kind: InboxKind) => kind === 'agent_needs_you' || kind === 'agent_finished'
 
 /** A session for entries about one, the budget of an app, the install dialog for a request, else the entry's URL. */
 function linkOfEntry({ kind, url, subject_id }: InboxEntry): Target {
   if (kind === 'install_request') return { to: '/inbox', search: (current) => ({ ...current, install: subject_id }) }
-  const isSession = kind === 'agent_needs_you' || kind === 'agent_finished'
-  if (isSession || (kind === 'budget_reached' && subject_id.startsWith('sess_'))) {
+  if (isOfSession(kind) || (kind === 'budget_reached' && subject_id.startsWith('sess_'))) {
     return { to: `/agent-session/${subject_id}` }
   }
   if (kind === 'budget_reached') return { ...pageAt(url), hash: 'budget' }

@@ -52,7 +52,13 @@ export function Filters({ search, directory, onSearch, onLeave, actions }: Props
   const askField = (anchor: Element | null) =>
     ask(anchor, {
       title: 'Filter by',
-      options: filterFields.map((field) => ({ value: field.id, label: filterLabel(field), icon: mark(field.icon) })),
+      options: filterFields.map((field) => ({
+        value: field.id,
+        label: filterLabel(field),
+        // The name of the field elsewhere, such as Delegate.
+        keywords: field.label,
+        icon: mark(field.icon),
+      })),
       onPick: (value) => {
         const field = filterFields.find(({ id }) => id === value)
         // In the same menu, so that typing continues there.

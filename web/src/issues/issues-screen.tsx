@@ -47,6 +47,10 @@ export function IssuesScreen() {
   const actions = useRowActions({ rows, current, selection, directory, grouping, manual: sorting === 'manual' })
   const grid = useRef<HTMLElement>(null)
   usePreset(search, directory)
+  useEffect(() => {
+    // For create/last-team.ts, which is loaded later.
+    if (search.team) localStorage.setItem(`team.${directory.me}`, search.team)
+  }, [search.team, directory.me])
   useEffect(() => rememberList(rows), [rows])
 
   const onSearch = useCallback(

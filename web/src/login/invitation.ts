@@ -27,8 +27,11 @@ export function invitationIn(next: unknown): InvitationLink | null {
   return pathname === path ? invitationHere({ search, hash: hash || location.hash }) : null
 }
 
-/** The page to open after signing in. */
-export const afterSignIn = (next: unknown) => safeNext(next) + (invitationIn(next) ? location.hash : '')
+/** The page to open after signing in, with the fragment of the link that led to it. */
+export function afterSignIn(next: unknown) {
+  const page = safeNext(next)
+  return page + ([path, '/verify-email'].includes(page.split(/[?#]/)[0] ?? '') ? location.hash : '')
+}
 
 /** The same words for links that were used, were revoked or have expired: the service does not tell them apart. */
 export const invalidInvitation = {

@@ -3,6 +3,7 @@ import { limits } from '@baton/protocol/limits'
 import { useQuery } from '@tanstack/react-query'
 import { ChevronDown } from 'lucide-react'
 import { useRef, useState } from 'react'
+import { accountQuery } from '../data/account.ts'
 import { api, queries } from '../data/api.ts'
 import { meQuery } from '../data/me.ts'
 import { Button } from '../ui/button.tsx'
@@ -17,7 +18,7 @@ import { showToast } from '../ui/toast.tsx'
 import { localZone, zoneOptions } from './time-zones.ts'
 
 export function Profile() {
-  const account = useQuery({ queryKey: ['account'], queryFn: () => api.getAccount() })
+  const account = useQuery(accountQuery)
   return (
     <Section title="Profile">
       <Loaded query={account} rows={2}>
@@ -38,7 +39,7 @@ function ProfileForm({ account }: { account: Account }) {
   }
   const form = useForm(async () => {
     const saved = await api.updateAccount(change)
-    queries.setQueryData(['account'], saved)
+    queries.setQueryData(accountQuery.queryKey, saved)
     setName(saved.display_name)
     setZone(saved.time_zone)
     await queries.invalidateQueries({ queryKey: meQuery.queryKey })

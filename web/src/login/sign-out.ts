@@ -1,6 +1,7 @@
 import { api, isBatonError } from '../data/api.ts'
 import { messageOf } from '../ui/problem.ts'
 import { showToast } from '../ui/toast.tsx'
+import { noteSignOut } from './signed-out.ts'
 
 /** Opens `next` after signing out, or shows why signing out failed. */
 export async function signOut(next: string) {
@@ -12,5 +13,6 @@ export async function signOut(next: string) {
       return
     }
   }
+  noteSignOut()
   location.assign(next)
 }

@@ -1,6 +1,6 @@
 import { limits } from '@baton/protocol/limits'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useSearch } from '@tanstack/react-router'
+import { Link, Navigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, isBatonError } from '../data/api.ts'
 import { instanceQuery } from '../data/instance.ts'
@@ -11,6 +11,8 @@ import { isolated } from '../ui/isolated.ts'
 import { Notice } from '../ui/states.tsx'
 import { CenteredPage, inlineLink } from './centered-page.tsx'
 import { afterSignIn, invalidInvitation, invitationIn, useInvitation } from './invitation.ts'
+import { Or, OtherWays } from './other-ways.tsx'
+import { localZone } from './time-zones.ts'
 
 /** Explains why an invited user cannot sign up as `email`. */
 const invitationMismatch = (invited: string, email: string) =>
@@ -24,24 +26,27 @@ export function SignUpScreen() {
   const { next } = useSearch({ from: '/sign-up' })
   const invitation = invitationIn(next)
   const { data: invited, error: previewError, isLoading } = useInvitation(invitation?.token)
-  const { sign_up: isOpen = true, needs_first_account: isFirst = false } = useQuery(instanceQuery).data ?? {}
+  const { sign_up: isOpen = true, needs_first_account: isFirst = false, sso } = useQuery(instanceQuery).data ?? {}
   const [name, setName] = useState('')
   const [typed, setEmail] = useState<string | null>(null)
   const email = typed ?? (invitation?.email || invited?.email || '')
   const [password, setPassword] = useState('')
   const form = useForm(async () => {
     try {
-      await api.signUp({ name, email, password })
+      await api.signUp({ name, email, password, ...(invitation?.token && { invitation_token: invitation.token }) })
     } catch (error) {
       if (invitation && isBatonError(error, 'FORBIDDEN')) throw new Error(invitationMismatch(invitation.email, email))
       throw error
     }
+    // Summaries by mail come at an hour of this zone. It can be changed under Account.
+    await api.updateAccount({ time_zone: localZone() }).catch(() => {})
     location.assign(afterSignIn(next))
   }, ['name', 'email', 'password'])
   if (isLoading) return null
   if (invitation && (!invitation.token || isBatonError(previewError, 'RESOURCE_NOT_FOUND'))) {
     return <InvalidInvitation canSignUp={isOpen} />
   }
+  if (sso?.only) return <Navigate to="/sign-in" search={{ next }} hash replace />
   return (
     <CenteredPage
       title={
@@ -69,6 +74,12 @@ export function SignUpScreen() {
         )
       }
     >
+      {sso && sso.providers.length > 0 && (
+        <>
+          <OtherWays providers={sso.providers} passkeys={false} next={() => afterSignIn(next)} />
+          <Or />
+        </>
+      )}
       <form onSubmit={form.submit} className="space-y-4">
         {!isOpen && !invitation && !isFirst && (
           <Notice>Sign-up is by invitation only. Use the e-mail address that was invited.</Notice>

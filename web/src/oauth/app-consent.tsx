@@ -5,8 +5,15 @@ import { api, inWorkspace } from '../data/api.ts'
 import { Button } from '../ui/button.tsx'
 import { useForm } from '../ui/form.ts'
 import { isolated } from '../ui/isolated.ts'
+import { Missing } from '../ui/missing.tsx'
 import { Notice } from '../ui/states.tsx'
-import { coverageFields, isChosen, type TeamCoverage, TeamCoverageField } from '../workspaces/team-coverage.tsx'
+import {
+  coverageFields,
+  isChosen,
+  missingTeams,
+  type TeamCoverage,
+  TeamCoverageField,
+} from '../workspaces/team-coverage.tsx'
 import { ConsentHeader } from './consent-header.tsx'
 
 /** Consent page for installing an agent app. */
@@ -63,6 +70,7 @@ function Decision({ request, name }: { request: ConsentRequest; name: string }) 
       />
       {form.problem && <Notice tone="bad">{form.problem}</Notice>}
       <div className="flex flex-wrap justify-end gap-2">
+        <Missing>{missingTeams(coverage)}</Missing>
         <DenyButton request={request}>Cancel</DenyButton>
         <Button type="submit" look="primary" busy={form.busy} disabled={!isChosen(coverage)}>
           <span>

@@ -9,6 +9,7 @@ import { Choices } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { isolated } from '../ui/isolated.ts'
 import { Card } from '../ui/layout.tsx'
+import { Missing } from '../ui/missing.tsx'
 import { Notice } from '../ui/states.tsx'
 import { DenyButton } from './app-consent.tsx'
 import { ConsentHeader } from './consent-header.tsx'
@@ -53,6 +54,7 @@ export function ProgramConsent({ request }: { request: ConsentRequest }) {
       />
       {form.problem && <Notice tone="bad">{form.problem}</Notice>}
       <div className="flex flex-wrap justify-end gap-2">
+        <Missing>{workspaceId ? null : 'Choose a workspace.'}</Missing>
         <DenyButton request={request}>Cancel</DenyButton>
         <Button type="submit" look="primary" busy={form.busy} disabled={!workspaceId}>
           Connect

@@ -4,6 +4,7 @@ import { useMe } from '../data/me.ts'
 
 const pages = [
   { to: '/settings/account', title: 'Account', forManagers: false },
+  { to: '/settings/notifications', title: 'Notifications', forManagers: false },
   { to: '/settings/workspace', title: 'Workspace', forManagers: true },
   { to: '/settings/members', title: 'Members', forManagers: false },
   { to: '/settings/teams', title: 'Teams', forManagers: false },

@@ -1,10 +1,12 @@
 import {
+  Archive,
   AtSign,
   Bookmark,
   Bot,
   CheckCheck,
   CirclePlus,
   CircleUser,
+  Clock,
   Columns3,
   Command as CommandIcon,
   FileText,
@@ -104,6 +106,9 @@ const icons: Record<string, LucideIcon> = {
   'issues.group': Group,
   'issues.select-all': ListChecks,
   'inbox.read-all': CheckCheck,
+  'inbox.archive': Archive,
+  'inbox.archive-read': Archive,
+  'inbox.snooze': Clock,
   'session.send': Send,
 }
 

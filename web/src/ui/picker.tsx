@@ -23,6 +23,8 @@ const Calendar = lazy(() => import('./calendar.tsx'))
 export interface Option {
   value: string
   label: string
+  /** Other words by which the search finds it. */
+  keywords?: string | undefined
   icon?: ReactNode
   /** Shown on the right in a muted color. */
   hint?: ReactNode
@@ -107,7 +109,7 @@ function useOptions({ options }: Question, query: string) {
     return { options: answer?.options ?? null, pending, problem: pending ? undefined : answer?.problem }
   }
   const wanted = fold(query.trim())
-  const found = wanted ? options.filter(({ label }) => fold(label).includes(wanted)) : options
+  const found = wanted ? options.filter(({ label, keywords = '' }) => fold(label + keywords).includes(wanted)) : options
   return { options: found, pending: false, problem: undefined }
 }
 

@@ -1,14 +1,10 @@
 import type { ResourceType, WebhookFilters } from '@baton/protocol'
-import { useQuery } from '@tanstack/react-query'
 import { Plus, X } from 'lucide-react'
-import { useAgents } from '../data/agents.ts'
-import { labelsQuery } from '../data/planning.ts'
-import { projectsQuery } from '../data/projects.ts'
-import { usePeople } from '../data/workspaces.ts'
 import { Button, IconButton } from '../ui/button.tsx'
-import { none, type Option, orNull, usePicker } from '../ui/picker.tsx'
+import { none, orNull, usePicker } from '../ui/picker.tsx'
 import { sentence } from '../ui/sentence.ts'
-import { filterKeys, type Source, wordOf } from './filter-keys.ts'
+import { filterKeys } from './filter-keys.ts'
+import { useFilterText, useOptionsOf } from './filter-text.ts'
 
 type Values = (string | null)[]
 /** The filters of one type. The API checks the values. */
@@ -60,6 +56,7 @@ interface FiltersProps {
 function Filters({ type, value, onChange, errors }: FiltersProps) {
   const ask = usePicker()
   const optionsOf = useOptionsOf()
+  const textOf = useFilterText()
   const keys = filterKeys[type]
   const unused = Object.entries(keys).filter(([key]) => !(key in value))
   const choose = (anchor: Element, key: string) => {
@@ -83,11 +80,6 @@ function Filters({ type, value, onChange, errors }: FiltersProps) {
     const { [key]: _, ...rest } = value
     onChange(rest)
   }
-  const textOf = (key: string) => {
-    const { source, none: noneLabel } = keys[key] ?? { source: [] }
-    const names = new Map(optionsOf(source).map((option) => [option.value, option.label]))
-    return (value[key] ?? []).map((one) => (one === null ? noneLabel : (names.get(one) ?? one))).join(', ')
-  }
   return (
     <div className="space-y-1.5">
       {Object.keys(value).map((key) => {
@@ -96,13 +88,11 @@ function Filters({ type, value, onChange, errors }: FiltersProps) {
           <div key={key}>
             <div className="flex items-center gap-1">
               <Button size="sm" onClick={({ currentTarget }) => choose(currentTarget, key)}>
-                <span className="text-ink-3">
-                  {type} {keys[key]?.label.toLowerCase() ?? key}:
-                </span>
-                <span className="max-w-56 truncate">{textOf(key)}</span>
+                <span className="text-ink-3">{textOf(type, key, value[key]).subject}:</span>
+                <span className="max-w-56 truncate">{textOf(type, key, value[key]).values}</span>
               </Button>
               <IconButton
-                label={`Remove the filter ${type} ${keys[key]?.label.toLowerCase() ?? key}`}
+                label={`Remove the filter ${textOf(type, key, value[key]).subject}`}
                 icon={X}
                 onClick={() => remove(key)}
               />
@@ -133,21 +123,4 @@ function Filters({ type, value, onChange, errors }: FiltersProps) {
       )}
     </div>
   )
-}
-
-/** The options of a source, by name. */
-function useOptionsOf() {
-  const people = usePeople()
-  const agents = useAgents()
-  const projects = useQuery(projectsQuery).data ?? []
-  const labels = useQuery(labelsQuery).data ?? []
-  return (source: Source): Option[] => {
-    if (source === 'people') return [...people].map(([value, { display_name: label }]) => ({ value, label }))
-    if (source === 'agents') return [...agents].map(([value, { display_name: label }]) => ({ value, label }))
-    if (source === 'projects') {
-      return projects.filter(({ personal }) => !personal).map(({ id: value, title: label }) => ({ value, label }))
-    }
-    if (source === 'labels') return labels.map(({ id: value, name: label }) => ({ value, label }))
-    return source.map((value) => ({ value, label: wordOf(value) }))
-  }
 }

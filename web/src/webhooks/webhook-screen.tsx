@@ -1,4 +1,4 @@
-import type { Webhook, WebhookFilters } from '@baton/protocol'
+import type { ResourceType, Webhook, WebhookFilters } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -20,6 +20,7 @@ import { Time } from '../ui/time.tsx'
 import { showToast } from '../ui/toast.tsx'
 import { ManagersOnly } from '../workspaces/managers-only.tsx'
 import { useCoverageText } from '../workspaces/team-coverage.tsx'
+import { useFilterText } from './filter-text.ts'
 import { WebhookForm } from './webhook-form.tsx'
 import { WebhookSecret } from './webhook-secret.tsx'
 
@@ -101,7 +102,9 @@ function Details({ webhook }: { webhook: Webhook }) {
           {webhook.filters && (
             <>
               <dt>Filters</dt>
-              <dd>{filterCount(webhook.filters)}</dd>
+              <dd>
+                <Filters filters={webhook.filters} />
+              </dd>
             </>
           )}
           <dt>Teams</dt>
@@ -117,9 +120,23 @@ function Details({ webhook }: { webhook: Webhook }) {
   )
 }
 
-function filterCount(filters: WebhookFilters): string {
-  const count = Object.values(filters).reduce((sum, ofType) => sum + Object.keys(ofType).length, 0)
-  return `${count} ${count === 1 ? 'condition' : 'conditions'} on ${Object.keys(filters).join(', ')}`
+/** One line for each condition. */
+function Filters({ filters }: { filters: WebhookFilters }) {
+  const textOf = useFilterText()
+  return (
+    <ul>
+      {Object.entries(filters).flatMap(([type, conditions]) =>
+        Object.entries(conditions).map(([key, values]) => {
+          const { subject, values: text } = textOf(type as ResourceType, key, values)
+          return (
+            <li key={`${type} ${key}`} className="wrap-anywhere">
+              {subject}: <bdi>{text}</bdi>
+            </li>
+          )
+        }),
+      )}
+    </ul>
+  )
 }
 
 function Danger({ webhook }: { webhook: Webhook }) {

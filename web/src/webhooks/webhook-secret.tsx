@@ -2,7 +2,7 @@ import type { Webhook } from '@baton/protocol'
 import { Check, Eye, EyeOff, KeyRound } from 'lucide-react'
 import { useState } from 'react'
 import { api } from '../data/api.ts'
-import { OverlapField, rotationOf } from '../deliveries/overlap-field.tsx'
+import { OverlapField, rotationOf, usualOverlapHours } from '../deliveries/overlap-field.tsx'
 import { SecretForms } from '../deliveries/secret-forms.tsx'
 import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
@@ -20,7 +20,7 @@ interface Shown {
 export function WebhookSecret({ webhook }: { webhook: Webhook }) {
   const [shown, setShown] = useState<Shown | null>(null)
   const [rotating, setRotating] = useState(false)
-  const [hours, setHours] = useState(0)
+  const [hours, setHours] = useState(usualOverlapHours)
   const webhook_id = webhook.id
   const read = async () => setShown(await api.getWebhookSecret({ webhook_id }))
   const { run: show, busy } = useAction(read, showError)

@@ -22,10 +22,12 @@ type Role = 'owner' | 'admin' | 'member'
 interface Outcome {
   email: string
   link?: string
+  /** Whether the service mails the person a link. */
+  isMailed?: boolean
   problem?: string
 }
 
-/** Creates invitation links. The user must send them, because the service sends no e-mail. */
+/** Creates invitations. Without mail, the user must send their links. */
 export function Invite({ open, onClose }: { open: boolean; onClose: () => void }) {
   const [text, setText] = useState('')
   const [outcomes, setOutcomes] = useState<Outcome[]>([])
@@ -159,8 +161,12 @@ function problemOf(email: string, members: readonly Member[], invitations: reado
 
 async function invite(email: string, role: Role, teamIds: string[]): Promise<Outcome> {
   try {
-    const { token } = await api.createInvitation({ email, role, ...(teamIds.length > 0 && { team_ids: teamIds }) })
-    return { email, link: invitationLink({ token, email }) }
+    const { token, invitation } = await api.createInvitation({
+      email,
+      role,
+      ...(teamIds.length > 0 && { team_ids: teamIds }),
+    })
+    return { email, link: invitationLink({ token, email }), isMailed: invitation.mail !== 'none' }
   } catch (error) {
     return { email, problem: messageOf(error) }
   }
@@ -178,8 +184,9 @@ function Links({ open, onClose, outcomes, onAgain }: LinksProps) {
   const failed = outcomes.filter(({ problem }) => problem)
   const [first] = made
   const [leaving, setLeaving] = useState<{ then: () => void } | null>(null)
+  const isMailed = made.every(({ isMailed }) => isMailed)
   /** Asks first if links would be lost. */
-  const leave = (then: () => void) => (made.length > 0 ? setLeaving({ then }) : then())
+  const leave = (then: () => void) => (made.length > 0 && !isMailed ? setLeaving({ then }) : then())
   const isOne = made.length === 1
   return (
     <Dialog
@@ -188,13 +195,19 @@ function Links({ open, onClose, outcomes, onAgain }: LinksProps) {
       title={
         made.length === 0
           ? 'No invitation was created'
-          : isOne
-            ? `Send this link to ${first?.email}`
-            : 'Send these links'
+          : isMailed
+            ? isOne
+              ? `Invitation mailed to ${first?.email}`
+              : `${made.length} invitations mailed`
+            : isOne
+              ? `Send this link to ${first?.email}`
+              : 'Send these links'
       }
       description={
         made.length > 0 &&
-        `${isOne ? 'Works' : 'One for each person. Each works'} once and expires in ${limits.invitationLifetimeDays} days. Shown only now.`
+        (isMailed
+          ? `To invite ${isOne ? 'this person' : 'people'} in another way, copy the link. It works once, expires in ${limits.invitationLifetimeDays} days and is shown only now.`
+          : `${isOne ? 'Works' : 'One for each person. Each works'} once and expires in ${limits.invitationLifetimeDays} days. Shown only now.`)
       }
       size={isOne ? 'sm' : 'md'}
       footer={

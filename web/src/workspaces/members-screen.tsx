@@ -1,8 +1,9 @@
-import type { Member } from '@baton/protocol'
+import type { Invitation, Member } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { UserPlus } from 'lucide-react'
 import { useState } from 'react'
 import { api, queries } from '../data/api.ts'
+import { instanceQuery } from '../data/instance.ts'
 import { useMe } from '../data/me.ts'
 import { invitationsQuery, membersQuery, useTeams } from '../data/workspaces.ts'
 import { Avatar } from '../ui/avatar.tsx'
@@ -13,7 +14,7 @@ import { Select } from '../ui/field.tsx'
 import { isolated } from '../ui/isolated.ts'
 import { Page, Rows, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { Pill } from '../ui/pill.tsx'
+import { Pill, type Tone } from '../ui/pill.tsx'
 import { exactTime } from '../ui/time.tsx'
 import { showError, showToast } from '../ui/toast.tsx'
 import { Invite } from './invite.tsx'
@@ -129,9 +130,20 @@ function Members({ members }: { members: Member[] }) {
   )
 }
 
+const mailStates: Record<Exclude<Invitation['mail'], 'none'>, { label: string; tone: Tone }> = {
+  queued: { label: 'Mail queued', tone: 'neutral' },
+  sent: { label: 'Mail sent', tone: 'ok' },
+  failed: { label: 'Mail failed', tone: 'bad' },
+}
+
 /** Pending invitations. */
 function Invitations() {
-  const { data } = useQuery(invitationsQuery)
+  const { data } = useQuery({
+    ...invitationsQuery,
+    // No live change tells what became of a mail.
+    refetchInterval: ({ state }) => (state.data?.some(({ mail }) => mail === 'queued') ? 2000 : false),
+  })
+  const hasMail = useQuery(instanceQuery).data?.mail
   const teams = useTeams()
   if (!data || data.length === 0) return null
   const revoke = async (id: string) => {
@@ -142,10 +154,26 @@ function Invitations() {
     }
     await queries.invalidateQueries({ queryKey: ['workspace', 'invitations'] })
   }
+  const resend = async (id: string, email: string) => {
+    try {
+      await api.sendInvitation({ invitation_id: id })
+      showToast(`A new link is on its way to ${email}.`)
+    } catch (error) {
+      showError(error)
+    }
+    await queries.invalidateQueries({ queryKey: ['workspace', 'invitations'] })
+  }
   return (
-    <Section title="Invitations" hint="Each link works once and expires after 7 days.">
+    <Section
+      title="Invitations"
+      hint={
+        hasMail
+          ? 'Each link works once and expires after 7 days. A resent mail has a new link, and the previous mail stops working.'
+          : 'Each link works once and expires after 7 days.'
+      }
+    >
       <Rows label="Invitations">
-        {data.map(({ id, email, role, team_ids, expires_at }) => (
+        {data.map(({ id, email, role, team_ids, expires_at, mail }) => (
           <li key={id} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2">
             <span className="min-w-40 flex-1 truncate">{email}</span>
             <span className="text-xs text-ink-2">
@@ -158,6 +186,18 @@ function Invitations() {
                 expires {inDays(expires_at)}
               </time>
             </span>
+            {mail !== 'none' && <Pill tone={mailStates[mail].tone}>{mailStates[mail].label}</Pill>}
+            {hasMail && (
+              <Button
+                size="sm"
+                look="quiet"
+                disabled={mail === 'queued'}
+                onClick={() => void resend(id, email)}
+                aria-label={`Resend invitation to ${email}`}
+              >
+                Resend
+              </Button>
+            )}
             <Button
               size="sm"
               look="quiet"

@@ -69,6 +69,10 @@ export function TeamCoverageField({ label, name, teams, value, onChange, hints, 
 export const isChosen = (coverage: TeamCoverage | null): coverage is TeamCoverage =>
   coverage !== null && (coverage.all_teams || coverage.team_ids.length > 0)
 
+/** What to choose before the coverage can be sent; null if it can. */
+export const missingTeams = (coverage: TeamCoverage | null): string | null =>
+  isChosen(coverage) ? null : coverage === null ? 'Choose all or selected teams.' : 'Select at least one team.'
+
 /** The fields of a request: exactly one of the two. */
 export const coverageFields = ({ all_teams, team_ids }: TeamCoverage) =>
   all_teams ? { all_teams: true as const } : { team_ids }

@@ -1,6 +1,6 @@
 import type { Workspace } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { api, queries } from '../data/api.ts'
 import { meQuery } from '../data/me.ts'
 import { useTeams, workspaceQuery } from '../data/workspaces.ts'
@@ -13,14 +13,17 @@ import { Loaded } from '../ui/loaded.tsx'
 import { EditConflict, Notice } from '../ui/states.tsx'
 import { showToast } from '../ui/toast.tsx'
 import { GuidancePreview } from './guidance-preview.tsx'
+import { MailStatusSection } from './mail-status.tsx'
 import { ManagersOnly } from './managers-only.tsx'
 
-export function WorkspaceScreen() {
+export function WorkspaceScreen({ children }: { children?: ReactNode }) {
   const workspace = useQuery(workspaceQuery)
   return (
     <ManagersOnly title="Workspace">
       <Page title="Workspace" width="reading">
         <Loaded query={workspace}>{(workspace) => <WorkspaceForm workspace={workspace} />}</Loaded>
+        {children}
+        <MailStatusSection />
       </Page>
     </ManagersOnly>
   )

@@ -1,7 +1,7 @@
 import type { AgentActivity, Issue, PlanItem } from '@baton/protocol'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../http/errors.ts'
-import type { AgentSessionApi } from '../agent-session-api.ts'
+import type { AgentSessionApi, Option } from '../agent-session-api.ts'
 import type { AgentStrategy } from '../agent-strategy.ts'
 import type { Work } from '../work.ts'
 import { duplicateOptions, duplicateQuestion, type Findings, formatFindings, notDuplicate } from './answer.ts'
@@ -23,6 +23,7 @@ export const builtInStrategy = (ctx: Context): AgentStrategy => ({
     const intent = readIntent(work.cause.message)
     if (intent.kind === 'review') return review()
     if (intent.kind === 'link' && work.issueId) return link(session, work.issueId, intent.key)
+    if (intent.kind === 'other' && (await repeatQuestion(session))) return
     await session.respond(
       intent.kind === 'not a duplicate'
         ? "OK, I won't link it."
@@ -44,6 +45,18 @@ export function readIntent({ content, signal_metadata }: Pick<AgentActivity, 'co
   if (/\bnot\b.{0,20}\b(duplicate|same)\b/i.test(text)) return { kind: 'not a duplicate' }
   if (key) return { kind: 'link', key: key.toUpperCase() }
   return { kind: /\b(again|look|check|retry|re-?run)\b/i.test(text) ? 'review' : 'other' }
+}
+
+const notUnderstood = "I didn't understand that. "
+
+/** Asks an open question again, once: the person may have meant to answer it. Returns whether it did. */
+async function repeatQuestion(session: AgentSessionApi): Promise<boolean> {
+  for await (const { content, signal, signal_metadata } of session.earlierMessages()) {
+    if (content.type !== 'elicitation' || signal !== 'select' || content.body.startsWith(notUnderstood)) return false
+    await session.ask(notUnderstood + content.body, signal_metadata?.options as Option[])
+    return true
+  }
+  return false
 }
 
 /** Runs the steps in order and shows them as the session's plan. */

@@ -38,13 +38,13 @@ export function CreateForm({ preset, onClose }: Props) {
   const directory = useDirectory()
   const navigate = useNavigate()
   const [start] = useState<Partial<Draft>>(() => ({ ...currentPreset(), ...preset }))
-  const [draft, setDraft] = useState(() => newDraft(start, [...directory.teams.keys()], lastTeam()))
+  const [draft, setDraft] = useState(() => newDraft(start, [...directory.teams.keys()], lastTeam(directory)))
   useEffect(() => {
     // The teams may be read after the dialog has opened.
     const ids = [...directory.teams.keys()]
     if (ids.length > 0)
-      setDraft((before) => (before.team_id ? before : { ...before, ...teamFor(start, ids, lastTeam()) }))
-  }, [directory.teams, start])
+      setDraft((before) => (before.team_id ? before : { ...before, ...teamFor(start, ids, lastTeam(directory)) }))
+  }, [directory, start])
   const [more, setMore] = useState(false)
   const title = useRef<HTMLInputElement>(null)
   const change = (update: (draft: Draft) => Partial<Draft>) =>
@@ -56,7 +56,7 @@ export function CreateForm({ preset, onClose }: Props) {
 
   const created = (issue: Issue) => {
     putIssue(issue)
-    if (issue.team_id) rememberTeam(issue.team_id)
+    if (issue.team_id) rememberTeam(directory, issue.team_id)
     keepText(noText)
     showToast(`${issue.code} created`, {
       action: { label: 'Open', run: () => void navigate({ to: '/issue/$code', params: { code: issue.code } }) },

@@ -31,12 +31,15 @@ const otherKeys: Record<string, IssueField['history']> = {
 
 const fieldOf = new Map(Object.values(fields).map((field) => [field.key as string, field]))
 
-const textOf = (changes: IssueChangeRecord['changes'], directory: Directory) =>
+const textOf = ({ changes, former_agents }: IssueChangeRecord, directory: Directory) =>
   Object.entries(changes)
     .flatMap(([key, change]) => {
       const field = fieldOf.get(key)
       if (!field) return otherKeys[key]?.(change, String) ?? []
-      return field.history(change, (value) => isolated(nameWithin(field, String(value), directory)))
+      return field.history(change, (value) => {
+        const former = former_agents.find(({ id }) => id === value)
+        return isolated(former?.name ?? nameWithin(field, String(value), directory))
+      })
     })
     .join(', ')
 
@@ -44,8 +47,9 @@ const textOf = (changes: IssueChangeRecord['changes'], directory: Directory) =>
 export function useHistory(issueId: string): FeedItem[] {
   const { data = [] } = useQuery(historyQuery(issueId))
   const directory = useDirectory(forIssue)
-  return data.flatMap(({ id, actor, changes, created_at }) => {
-    const text = textOf(changes, directory)
+  return data.flatMap((record) => {
+    const { id, actor, created_at } = record
+    const text = textOf(record, directory)
     if (!text) return []
     return [
       {

@@ -1,0 +1,19 @@
+import type { InboxKind, NotificationWay } from '@baton/protocol'
+
+/** The kinds of notification, in the order of the settings. */
+export const kindLabels: Record<InboxKind, { label: string; forManagers?: true }> = {
+  mention: { label: 'Mentions' },
+  assignment: { label: 'Assigned issues' },
+  agent_needs_you: { label: 'Questions of agents' },
+  agent_finished: { label: 'Agents that finished or failed' },
+  webhook_failing: { label: 'Disabled webhooks', forManagers: true },
+  webhook_struggling: { label: 'Failing webhooks', forManagers: true },
+  install_request: { label: 'Requests to install an app', forManagers: true },
+  budget_reached: { label: 'Agents that reached their budget', forManagers: true },
+}
+
+export const wayLabels: Record<NotificationWay, string> = {
+  immediately: 'Immediately',
+  daily: 'Daily summary',
+  never: 'Never',
+}
