@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../data/api.ts'
-import { safeNext } from '../data/me.ts'
+import { safeNext } from '../data/safe-next.ts'
 
 const path = '/invitations/accept'
 

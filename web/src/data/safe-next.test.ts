@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { safeNext } from './me.ts'
+import { safeNext } from './safe-next.ts'
 
 const origin = 'https://baton.example.com'
 
