@@ -161,6 +161,9 @@ describe('GET /instance', () => {
       needs_first_account: true,
       demo: null,
       has_model: false,
+      mail: false,
+      passkeys: true,
+      sso: { only: false, providers: [] },
     })
     await createDemo(app.ctx)
     expect(await instance(app)).toMatchObject({ demo: demoLogin })
