@@ -7,10 +7,10 @@ test('returns to the requested page after signing in', async ({ page, company, f
   await checkAxe(page)
   await page.getByLabel('E-mail').fill(company.member.email)
   await page.getByLabel('Password').fill('something else')
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await expect(page.getByText('The e-mail address or the password is wrong.')).toBeVisible()
   await page.getByLabel('Password').fill(company.member.password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await expect(page).toHaveURL('/inbox')
 
   const signOut = async () => {
@@ -30,7 +30,7 @@ test('does not redirect to another site after signing in', async ({ page, compan
   await page.goto(`/sign-in?next=${encodeURIComponent('https://robots.example.com/')}`)
   await page.getByLabel('E-mail').fill(company.member.email)
   await page.getByLabel('Password').fill(company.member.password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await expect(page).toHaveURL(/\/issues$/)
 })
 
@@ -85,7 +85,7 @@ test.describe('on a phone', () => {
     await expect(page.getByText('You have been invited to Acme.')).toBeVisible()
     expect(new URL(page.url()).search).not.toContain(token)
     await page.getByLabel('Password').fill(company.owner.password)
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await expect(page.getByRole('heading', { name: 'Join Acme' })).toBeVisible()
     await expect(page.getByText('Olive Owner invited you as a member.')).toBeVisible()
     // Links of earlier versions have the token in the query.

@@ -140,7 +140,7 @@ test(
     expect(new URL(page.url()).search).not.toContain(token.slice('#token='.length))
     await page.getByLabel('E-mail').fill(email)
     await page.getByLabel('Password').fill(password)
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await expect(page.getByRole('heading', { name: 'Confirm this e-mail address?' })).toBeVisible()
     await checkAxe(page)
     expect(await company.member.api.getAccount()).toMatchObject({ email_verified: false })
