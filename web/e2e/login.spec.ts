@@ -34,7 +34,8 @@ test('does not redirect to another site after signing in', async ({ page, compan
   await expect(page).toHaveURL(/\/issues$/)
 })
 
-test('signs up and creates a workspace with the keyboard', async ({ page }) => {
+// With accounts: the first person sees another page.
+test('signs up and creates a workspace with the keyboard', async ({ page, company: _ }) => {
   await page.goto('/sign-in')
   await page.getByRole('link', { name: 'Create an account' }).click()
   await expect(page.getByRole('heading', { name: 'Create an account' })).toBeVisible()
