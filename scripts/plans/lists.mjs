@@ -32,7 +32,6 @@ export const listsOf = ({ person, team, project, label, webhook, app, issue, par
   '/inbox?unread=true',
   '/inbox/threads',
   '/inbox/threads?unread=true',
-  '/inbox/threads?state=snoozed',
   '/inbox/threads?state=archived',
   '/personal-tokens',
   '/workspaces/me/personal-tokens',
