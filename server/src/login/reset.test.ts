@@ -236,7 +236,7 @@ describe('the link', () => {
   )
 
   test(
-    'ends every login, program and personal token, and signs in nobody',
+    'ends every login, program and personal token, and starts no login',
     verifies('reset.ends-everything', 'account.security-mail'),
     async ({ app, mailServer }) => {
       nextHour(app)

@@ -128,7 +128,7 @@ test(
 )
 
 test(
-  'takes everything from whoever registered an address without verifying it',
+  'takes everything from an account that registered the address without verifying it',
   verifies('sso.link-unverified-account-cleans'),
   async ({ startApp }) => {
     const { app, issuer, browser } = await ssoScene(startApp)
