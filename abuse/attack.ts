@@ -249,8 +249,11 @@ export class Attack {
   }
 }
 
-/** Operations that need a mail, a provider or an authenticator: the attacked service has none of them. */
+/** Operations that need a mail, a provider, an authenticator or a name that is not guessed: the attack has none of them. */
 const needsMore: ReadonlySet<RouteName> = new Set<RouteName>([
+  // The exact name of the workspace, and then a deletion to cancel.
+  'startDeletion',
+  'cancelDeletion',
   'requestPasswordReset',
   'confirmPasswordReset',
   'requestVerification',

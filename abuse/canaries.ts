@@ -19,8 +19,8 @@ export const groups = [
 ] as const
 export type Group = (typeof groups)[number]
 
-const secret = /\b(?:psn|svc_at|svc_pat|prt|svc_sk|pwhsec)_[\w-]{20,}/g
-const id = /\b[a-z]{3,4}_[0-9a-hjkmnp-tv-z]{26}\b/g
+const secret = /\b(?:psn|svc_at|svc_pat|prt|svc_sk|pwhsec|whsec)_[\w+/-]{20,}/g
+const id = /\b[a-z]{2,4}_[0-9a-hjkmnp-tv-z]{26}\b/g
 
 /** Strings that are planted where only a group may read them, and searched for everywhere else. */
 export class Canaries {

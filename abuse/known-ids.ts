@@ -1,7 +1,7 @@
 import type { Group } from './canaries.ts'
 
 const kept = 300
-const idPattern = /\b([a-z]{3,4})_[0-9a-hjkmnp-tv-z]{26}\b/g
+const idPattern = /\b([a-z]{2,4})_[0-9a-hjkmnp-tv-z]{26}\b/g
 
 /** A reference to an item. Resolved when the request is sent, so that later requests use items that earlier ones created. */
 export class Ref {

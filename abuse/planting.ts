@@ -1,5 +1,6 @@
 import { appScopes } from '@baton/protocol'
 import type { Client } from '../server/test/client.ts'
+import { type CreatedConnection, deliver, pullRequest } from '../server/test/git.ts'
 import type { Canaries, Group } from './canaries.ts'
 import type { KnownIds } from './known-ids.ts'
 
@@ -53,11 +54,20 @@ export class Planting {
     await make('/labels', { name: 'Red' })
     await make('/initiatives', { name: 'Growth' })
     await make('/views', { name: 'Todo', query: 'status=todo', shared: true })
+    await make('/templates', { name: 'Bug report', team_id: team.id })
     const issue = await make('/issues', { title: 'A bug', team_id: team.id, assignee_id: ownerId })
     this.#knownIds.add('code', issue.code)
     await make('/comments', { target_type: 'issue', target_id: issue.id, text: 'Hm' })
+    const { body: file } = await owner.post(`/files?name=a.txt&target_type=issue&target_id=${issue.id}`, undefined, {
+      raw: 'Hello',
+    })
+    this.#knownIds.learn(JSON.stringify(file), undefined)
     await make('/agents/personal', { name: 'Helper', instructions: 'Help.' })
     await make('/webhooks', { label: 'Chat', url: this.#hookUrl, all_teams: true, resource_types: ['Issue'] })
+    this.#knownIds.learn(JSON.stringify((await owner.post('/exports')).body), undefined)
+    const connection = await make('/git-connections', { kind: 'github', name: 'Shop', repositories: ['acme/shop'] })
+    await this.#pullRequest(owner, connection, `Part of ${issue.code}`, 'Oil the hinges')
+    await make('/imports', { source: 'csv' })
   }
 
   /** Agent sessions that requests may continue. */
@@ -82,6 +92,7 @@ export class Planting {
     await plant('/milestones', { project_id: project.id, name: text() })
     await plant('/cycles', { team_id: team.id, name: text() })
     await plant('/views', { name: text(), query: 'status=todo', shared: true })
+    await plant('/templates', { name: text(), title: text(), description: text(), team_id: team.id })
     const place = { team_id: team.id, project_id: project.id, label_ids: [label.id] }
     const issue = await plant('/issues', { title: text(), description: text(), ...place })
     await plant('/comments', { target_type: 'issue', target_id: issue.id, text: text() })
@@ -96,6 +107,7 @@ export class Planting {
     const issue = await plant('/issues', { title: text(), description: text(), personal: true })
     await plant('/comments', { target_type: 'issue', target_id: issue.id, text: text() })
     await plant('/projects', { title: text(), description: text(), personal: true })
+    await this.#plantFile(client, group, issue.id, text())
     await plant('/views', { name: text(), query: 'q=mine', shared: false })
     // Without a canary in the name: managers can read it in the audit log.
     await plant('/agents/personal', { name: 'Quill', instructions: text() })
@@ -116,6 +128,18 @@ export class Planting {
       all_teams: true,
       resource_types: ['Issue', 'Comment', 'Project'],
     })
+    await this.#plant(client, managers, '/git-connections', {
+      kind: 'github',
+      name: this.#canaries.new(managers),
+      repositories: [`acme/${this.#canaries.new(managers)}`],
+      token: this.#canaries.new('secret'),
+    })
+    const imported = await this.#plant(client, managers, '/imports', {
+      source: 'github',
+      repository: 'acme/shop',
+      key: this.#canaries.new('secret'),
+    })
+    await client.patch(`/imports/${imported.id}`, { mapping: { labels: { [this.#canaries.new(managers)]: 'skip' } } })
   }
 
   /** Items that apps of another team must not read. */
@@ -127,8 +151,18 @@ export class Planting {
     const project = await plant('/projects', { title: text(), team_ids: [team.id] })
     await plant('/milestones', { project_id: project.id, name: text() })
     await plant('/cycles', { team_id: team.id, name: text() })
+    await plant('/templates', { name: text(), team_id: team.id })
+    await plant('/templates', { name: text() })
     const issue = await plant('/issues', { title: text(), description: text(), team_id: team.id })
     await plant('/comments', { target_type: 'issue', target_id: issue.id, text: text() })
+    const connection = { kind: 'github', name: 'Ops', repositories: ['acme/shop'], team_ids: [team.id] }
+    await this.#pullRequest(owner, await plant('/git-connections', connection), `Part of ${issue.code}`, text())
+  }
+
+  /** A pull request as the git host reports it. */
+  async #pullRequest(client: Client, connection: CreatedConnection, body: string, title: string) {
+    await deliver(client, connection, pullRequest({ title, body }))
+    this.#knownIds.learn(JSON.stringify((await client.get('/pull-requests')).body), undefined)
   }
 
   async app(client: Client, group: Group) {
@@ -151,6 +185,15 @@ export class Planting {
   }
 
   /** Creates a guarded item. */
+  /** With a canary as its name and its content. */
+  async #plantFile(client: Client, group: Group, issueId: string, raw: string) {
+    const query = new URLSearchParams({ name: raw, target_type: 'issue', target_id: issueId })
+    const { body: file } = await client.post(`/files?${query}`, undefined, { raw })
+    this.#knownIds.guard(file.id, group)
+    if (group === 'there') this.#canaries.id(file.id, 'there')
+    this.#guarded.push({ client, path: `/files/${file.id}`, before: '' })
+  }
+
   async #plant(client: Client, group: Group, path: string, body: object) {
     const { body: made } = await client.post(path, body)
     this.#canaries.secretsIn(made, group)

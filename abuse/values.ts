@@ -30,6 +30,7 @@ const kinds: Record<string, string> = {
   team_id: 'team',
   team_ids: 'team',
   project_id: 'prj',
+  file_id: 'fil',
   milestone_id: 'mil',
   cycle_id: 'cyc',
   issue_id: 'iss',
@@ -50,10 +51,18 @@ const kinds: Record<string, string> = {
   comment_id: 'cmt',
   parent_comment_id: 'cmt',
   view_id: 'view',
+  template_id: 'tpl',
+  export_id: 'exp',
+  restore_id: 'rst',
+  duplicate_id: 'iss',
   entry_id: 'inb',
   subject_id: 'iss',
   token_id: 'pat',
   webhook_id: 'whk',
+  connection_id: 'gcn',
+  import_id: 'imp',
+  placeholder_id: 'usr',
+  pull_request_id: 'pr',
   app_id: 'app',
   installation_id: 'ins',
   session_id: 'sess',
@@ -89,7 +98,9 @@ export const pathValue = (name: string) =>
     ? fc.constantFrom('api', 'errors', 'reference', 'webhooks.md', 'nothing')
     : name === 'issue_id'
       ? fc.oneof({ weight: 3, arbitrary: ref('iss') }, { weight: 1, arbitrary: ref('code') })
-      : ref(kinds[name] ?? name)
+      : name === 'name'
+        ? fc.constantFrom('heart', 'rocket', 'nothing')
+        : ref(kinds[name] ?? name)
 
 /** Generates values that match a schema, and values that nearly do. */
 export class Values {

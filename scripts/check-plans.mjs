@@ -1,6 +1,9 @@
 // npm run check:plans: loads 100,000 issues into a temporary PostgreSQL server, calls every list of the API, and reads
 // the plan of each statement sent. Fails when a list scans a big table, or sends too many statements.
+
 import { randomBytes } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import pg from 'pg'
 import { fill } from './plans/fill.mjs'
 import { listsOf } from './plans/lists.mjs'
@@ -81,6 +84,7 @@ async function serve(url, sent) {
     db,
     outbound: undefined, // no list sends anything
     relay: undefined,
+    storage: new (await part('storage/disk')).DiskStorage(join(tmpdir(), 'baton-plans')), // nothing is stored
   }
   const { http } = await createApp(ctx, { stopping: false })
   const base = `${await http.listen({ host: '127.0.0.1', port: 0 })}/api/v1`
@@ -125,6 +129,8 @@ async function createCompany(base) {
     label: await make('/labels', { name: 'Red' }),
     webhook: await make('/webhooks', hook),
     app: (await make('/agent-apps', manifest)).app,
+    connection: await make('/git-connections', { kind: 'github', name: 'Shop', repositories: ['acme/shop'] }),
+    imported: await make('/imports', { source: 'csv' }),
   }
 }
 

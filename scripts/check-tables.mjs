@@ -31,11 +31,32 @@ const ownedTables = {
   delivery: ['endpoints', 'deliveries', 'attempts', 'endpoint_days', 'replay_outcomes'],
   'linear-shape': ['linear_aliases'],
   events: ['events', 'replays', 'replay_events'],
+  files: ['files', 'file_links'],
   'agent-sessions': ['agent_sessions', 'agent_activities', 'agent_work', 'session_changes', 'app_usage'],
   planning: ['labels', 'milestones', 'cycles', 'initiatives'],
-  issues: ['issues', 'issue_codes', 'issue_labels', 'issue_blocks', 'issue_changes'],
+  templates: ['issue_templates'],
+  issues: [
+    'issues',
+    'issue_codes',
+    'issue_labels',
+    'issue_blocks',
+    'issue_changes',
+    'issue_duplicates',
+    'issue_watchers',
+  ],
   projects: ['projects', 'project_members', 'project_teams', 'project_labels'],
-  comments: ['comments'],
+  git: [
+    'git_connections',
+    'git_deliveries',
+    'pull_requests',
+    'pull_request_issues',
+    'pull_request_sessions',
+    'git_branches',
+    'git_automation',
+  ],
+  comments: ['comments', 'reactions'],
+  imports: ['imports', 'import_problems', 'import_attachments', 'external_refs'],
+  exports: ['exports', 'restores'],
   'agent-apps': ['agent_apps', 'app_icons', 'installations', 'listeners'],
   a2a: ['a2a_apps', 'a2a_sessions', 'a2a_messages', 'a2a_tasks'],
   agents: ['inside_agents', 'model_health'],
@@ -43,7 +64,8 @@ const ownedTables = {
 }
 
 /** Rooms with a helper whose table is a parameter; its callers name the table in a form that `writesOf` finds. */
-const roomsWithTableParameter = ['db', 'planning']
+// A restore writes all tables of server/src/exports/contents.ts.
+const roomsWithTableParameter = ['db', 'planning', 'exports']
 
 const written = [
   /\binsert\s+into\s+(\w+|\$\{)/gi,

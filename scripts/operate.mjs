@@ -10,5 +10,5 @@ await main(async () => {
     await bundleServer()
   }
   const { operate } = await import('../server/bundle/operate.js')
-  process.exitCode = operate(process.argv.slice(2), process.env)
+  process.exitCode = await operate(process.argv.slice(2), process.env)
 })

@@ -4,11 +4,11 @@
 export function declarations(api, named) {
   const types = new Types()
   for (const [name, schema] of Object.entries(named)) types.add(name, schema)
-  // The client reads whole responses, so it cannot call streams.
-  const calls = Object.entries(api).filter(([, { route }]) => !route.stream)
+  // The client sends JSON and reads whole responses, so it cannot call streams and uploads.
+  const calls = Object.entries(api).filter(([, { route }]) => !route.stream && !route.raw)
   const operations = calls.map(([name, operation]) => types.operation(name, operation))
   return `${[...types.text.values()].join('\n')}
-/** Input and result of every operation, by name, except those that stream. */
+/** Input and result of every operation, by name, except streams and uploads. */
 export interface Operations {
 ${operations.join('\n')}
 }

@@ -7,6 +7,10 @@ import { Ref, Time } from './tracker.ts'
 export const auditActions = [
   'workspace.created',
   'workspace.updated',
+  'workspace.deletion_started',
+  'workspace.deletion_canceled',
+  'workspace.exported',
+  'workspace.restored',
   'member.joined',
   'member.role_changed',
   'member.removed',
@@ -52,6 +56,14 @@ export const auditActions = [
   'webhook.rotation_finished',
   'webhook.replay_started',
   'webhook.replay_stopped',
+  'git_connection.created',
+  'git_connection.updated',
+  'git_connection.deleted',
+  'git_connection.secret_rotated',
+  'team.git_automation_changed',
+  'import.started',
+  'import.deleted',
+  'placeholder.assigned',
 ] as const
 
 export const AuditAction = Type.Enum(auditActions)

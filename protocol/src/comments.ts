@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { closed, id, list, nullable, paging, Timestamp } from './common.ts'
-import { limits } from './limits.ts'
+import { limits, programLimits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 import { Ids, OptionalId, OptionalRef, Ref } from './tracker.ts'
@@ -60,6 +60,32 @@ export const FoundComment = Type.Object(
 )
 export type FoundComment = Static<typeof FoundComment>
 
+export const reactionNames = [
+  'thumbs_up',
+  'thumbs_down',
+  'heart',
+  'celebrate',
+  'laugh',
+  'confused',
+  'eyes',
+  'rocket',
+] as const
+export const ReactionName = Type.Enum(reactionNames)
+export type ReactionName = Static<typeof ReactionName>
+
+/** One reaction of all users on one comment. */
+export const Reaction = Type.Object(
+  {
+    comment_id: id('cmt'),
+    name: ReactionName,
+    count: Type.Integer(),
+    /** The first of them, the caller before all others. */
+    user_ids: Type.Array(id('usr'), { maxItems: programLimits.reactionUsers }),
+  },
+  { ...closed, title: 'Reaction' },
+)
+export type Reaction = Static<typeof Reaction>
+
 export const comments = {
   listComments: operation(routes.listComments, {
     summary: 'List comments of an issue or project, oldest first',
@@ -93,5 +119,19 @@ export const comments = {
     summary: 'Delete a comment and its replies (author or manager)',
     returns: { 204: null },
     errors: ['FORBIDDEN'],
+  }),
+  listReactions: operation(routes.listReactions, {
+    summary: 'List the reactions on the comments of an issue or project, those on the newest comments first',
+    query: Type.Object({ target_type: CommentTarget, target_id: Ref }, closed),
+    returns: { 200: Type.Object({ data: Type.Array(Reaction) }, closed) },
+    errors: ['RESOURCE_NOT_FOUND'],
+  }),
+  addReaction: operation(routes.addReaction, {
+    summary: 'React to a comment; each reaction counts once per caller, changes no comment and sends no event',
+    returns: { 204: null },
+  }),
+  removeReaction: operation(routes.removeReaction, {
+    summary: 'Remove your reaction from a comment',
+    returns: { 204: null },
   }),
 }

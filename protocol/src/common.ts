@@ -23,9 +23,14 @@ export const AgentName = nameOf('agent')
 
 export const Guidance = Type.String({ maxLength: limits.guidance })
 
+/** The domain of people who exist only in imported data; no mail can arrive there (RFC 2606). */
+export const placeholderDomain = 'placeholder.invalid'
+
 export const Email = Type.String({
   format: 'email',
   maxLength: limits.email,
+  // In any letter case.
+  pattern: '^(?!.*@[pP][lL][aA][cC][eE][hH][oO][lL][dD][eE][rR]\\.[iI][nN][vV][aA][lL][iI][dD]$)',
   'x-message': 'must be an e-mail address',
 })
 

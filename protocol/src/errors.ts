@@ -58,10 +58,19 @@ export const errors = {
     message: 'The agent has reached its budget. See details. A manager can raise it on the page of the app.',
   },
   DELIVERY_CANCELED: { status: 409, message: 'The delivery was canceled and cannot be sent again.' },
+  EDIT_CONFLICT: {
+    status: 409,
+    message: 'Another user changed the fields in details.fields since. Read the issue again, then send your change.',
+  },
+  FILES_NOT_CONFIGURED: {
+    status: 409,
+    message: 'This instance has no place for files. Ask its operator to set BATON_FILES_DIR or BATON_S3_URL.',
+  },
   IDEMPOTENCY_KEY_REUSED: {
     status: 409,
     message: 'This Idempotency-Key was already used with another body. Use a new key for a new activity.',
   },
+  IMPORT_RUNNING: { status: 409, message: 'An import is running in this workspace. Wait for it, or cancel it.' },
   LAST_OWNER: { status: 409, message: 'A workspace needs an owner. Make another member owner first.' },
   LAST_SIGN_IN_METHOD: { status: 409, message: 'This is your only sign-in method. Add another one first.' },
   MAIL_NOT_CONFIGURED: { status: 409, message: 'This instance sends no mail. Ask its operator to configure it.' },
@@ -89,6 +98,11 @@ export const errors = {
     status: 409,
     message: 'The agent session has ended or is stopping. See details.end_reason.',
   },
+  STORAGE_LIMIT_REACHED: {
+    status: 409,
+    message:
+      'The workspace has no room for this file. See details. A manager can delete files under Settings → Storage.',
+  },
   TOKEN_LIMIT_REACHED: {
     status: 409,
     message: `You already have ${accountLimits.personalTokensPerPerson} personal tokens in this workspace, the maximum. Revoke one first.`,
@@ -98,6 +112,10 @@ export const errors = {
     message: `You already have ${limits.viewsPerPerson} views, the maximum. Delete one first.`,
   },
   WEBHOOK_NOT_ENABLED: { status: 409, message: 'The webhook is disabled. Enable it first.' },
+  WORKSPACE_PENDING_DELETION: {
+    status: 409,
+    message: 'The workspace is about to be deleted and can only be read. An owner can cancel the deletion.',
+  },
   WORKSPACE_LIMIT_REACHED: {
     status: 409,
     message: `You already created ${limits.workspacesPerPerson} workspaces, the maximum. Use one of them, or join one by invitation.`,
@@ -107,7 +125,10 @@ export const errors = {
     message: 'The workspace has the maximum number of webhooks. Delete one first.',
   },
 
-  BODY_TOO_LARGE: { status: 413, message: 'The request body is larger than 1 MB.' },
+  BODY_TOO_LARGE: {
+    status: 413,
+    message: 'The request body is larger than the route allows: 1 MB, unless its reference says more.',
+  },
   URI_TOO_LONG: { status: 414, message: 'The URL of the request is too long.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'Send the body as application/json.' },
   A2A_CARD_UNUSABLE: {

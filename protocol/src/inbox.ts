@@ -8,6 +8,8 @@ import { Moment } from './tracker.ts'
 export const inboxKinds = [
   'mention',
   'assignment',
+  'comment',
+  'status',
   'agent_needs_you',
   'agent_finished',
   'webhook_failing',

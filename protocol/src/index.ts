@@ -6,6 +6,10 @@ import { audit } from './audit.ts'
 import { comments } from './comments.ts'
 import { docs } from './docs.ts'
 import { events } from './events.ts'
+import { exports } from './exports.ts'
+import { files } from './files.ts'
+import { git } from './git.ts'
+import { imports } from './imports.ts'
 import { inbox } from './inbox.ts'
 import { installations } from './installations.ts'
 import { issues } from './issues.ts'
@@ -22,12 +26,14 @@ import { passkeys } from './passkeys.ts'
 import { personalTokens } from './personal-tokens.ts'
 import { planning } from './planning.ts'
 import { projects } from './projects.ts'
+import { related } from './related.ts'
 import { replays } from './replays.ts'
 import type { RouteName } from './routes.ts'
 import { service } from './service.ts'
 import { sessionChanges } from './session-changes.ts'
 import { sso } from './sso.ts'
 import { teams } from './teams.ts'
+import { templates } from './templates.ts'
 import { usage } from './usage.ts'
 import { views } from './views.ts'
 import { webhooks } from './webhooks.ts'
@@ -75,6 +81,7 @@ export type {
   UserQuery,
 } from './agents.ts'
 export type { AuditAction, AuditEntry } from './audit.ts'
+export { branchName } from './branch-name.ts'
 export {
   type Comment,
   type CommentChange,
@@ -83,8 +90,11 @@ export {
   commentFields,
   type FoundComment,
   type NewComment,
+  type Reaction,
+  type ReactionName,
+  reactionNames,
 } from './comments.ts'
-export type { Role } from './common.ts'
+export { placeholderDomain, type Role } from './common.ts'
 export {
   type AppDeliveryQuery,
   type AppEventType,
@@ -104,6 +114,48 @@ export {
 } from './deliveries.ts'
 export * from './errors.ts'
 export { type EventType, eventSchemas, receivableTypes } from './events.ts'
+export type { Export, ExportLink, Restore } from './exports.ts'
+export type { File, NewFile, WorkspaceStorage } from './files.ts'
+export { fileIdPattern, fileIdsIn } from './files-in-text.ts'
+export {
+  type ChecksState,
+  type GitAutomation,
+  type GitAutomationChange,
+  type GitBranch,
+  type GitConnection,
+  type GitConnectionChange,
+  type GitDelivery,
+  type GitEvent,
+  type GitKind,
+  type GitOutcome,
+  gitEvents,
+  type NewGitConnection,
+  type PullRequest,
+  type PullRequestFilter,
+  type PullRequestState,
+  pullRequestStates,
+  type ReviewState,
+} from './git.ts'
+export {
+  type Import,
+  type ImportChange,
+  type ImportColumn,
+  type ImportCount,
+  type ImportCounts,
+  type ImportKind,
+  type ImportMapping,
+  type ImportMappingChange,
+  type ImportProblem,
+  type ImportSource,
+  type ImportState,
+  type IssueSource,
+  importColumns,
+  importKinds,
+  importSources,
+  importStates,
+  type NewImport,
+  type Placeholder,
+} from './imports.ts'
 export {
   type InboxEntry,
   type InboxKind,
@@ -118,9 +170,11 @@ export {
   type IssueChange,
   type IssueChangeRecord,
   IssueData,
+  type IssueExport,
   type IssueFilter,
   type IssueStatus,
   type IssueType,
+  type IssueUpdate,
   issueFields,
   issueStatuses,
   type NewIssue,
@@ -146,6 +200,7 @@ export {
   ProjectData,
   projectFields,
 } from './projects.ts'
+export type { IssueSummary, Related, Watcher } from './related.ts'
 export type { NewReplay, Replay, SkipReason } from './replays.ts'
 export * from './routes.ts'
 export type { Instance } from './service.ts'
@@ -162,6 +217,7 @@ export type {
   TeamMember,
   TeamUsage,
 } from './teams.ts'
+export type { IssueTemplate, NewTemplate, TemplateChange } from './templates.ts'
 export type { Priority } from './tracker.ts'
 export type { AppBudget, AppUsage, BudgetDetails, SessionUsage, UsageReport } from './usage.ts'
 export { type NewView, type View, type ViewChange, viewKeys } from './views.ts'
@@ -182,8 +238,11 @@ export const api = {
   ...workspaces,
   ...teams,
   ...issues,
+  ...related,
+  ...templates,
   ...projects,
   ...comments,
+  ...files,
   ...planning,
   ...views,
   ...events,
@@ -197,6 +256,9 @@ export const api = {
   ...agentSessions,
   ...sessionChanges,
   ...usage,
+  ...exports,
+  ...git,
+  ...imports,
   ...oauth,
   ...mcp,
   ...linear,

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { closed, id, list, nullable, Page, paging, Timestamp } from './common.ts'
-import { limits } from './limits.ts'
+import { limits, programLimits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
-import { Description, Ids, Moment, OptionalId, OptionalRef, Priority, Ref, Refs, Title } from './tracker.ts'
+import { Description, Ids, Moment, OptionalId, OptionalRef, Priority, Ref, Refs, Time, Title } from './tracker.ts'
 
 export const issueStatuses = ['backlog', 'todo', 'in_progress', 'qa', 'release', 'done'] as const
 export const IssueStatus = Type.Enum(issueStatuses)
@@ -75,6 +75,10 @@ const writable = {
 export const IssueChange = Type.Partial(Type.Object(writable), closed)
 export type IssueChange = Static<typeof IssueChange>
 
+/** With `if_updated_at`, the change is refused if another user changed one of its fields since. */
+export const IssueUpdate = Type.Object({ ...IssueChange.properties, if_updated_at: Type.Optional(Time) }, closed)
+export type IssueUpdate = Static<typeof IssueUpdate>
+
 const { title, ...optional } = writable
 export const NewIssue = Type.Object({ title, ...Type.Partial(Type.Object(optional)).properties }, closed)
 export type NewIssue = Static<typeof NewIssue>
@@ -83,7 +87,10 @@ export type NewIssue = Static<typeof NewIssue>
 export const IssueChangeRecord = Type.Object(
   {
     id: id('chg'),
-    actor: nullable(Type.Object({ id: id('usr'), name: Type.String() }, closed)),
+    /** With `type` for a change by the service itself, whose id and name are empty. Null if the user was deleted. */
+    actor: nullable(
+      Type.Object({ id: Type.String(), type: Type.Optional(Type.Literal('system')), name: Type.String() }, closed),
+    ),
     changes: Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }, closed)),
     /** Uninstalled apps among the values of `delegate_id`, which no list names any more. */
     former_agents: Type.Array(Type.Object({ id: id('usr'), name: Type.String() }, closed)),
@@ -93,24 +100,26 @@ export const IssueChangeRecord = Type.Object(
 )
 export type IssueChangeRecord = Static<typeof IssueChangeRecord>
 
-export const IssueFilter = Type.Object(
-  {
-    ...paging,
-    team_id: Type.Optional(Ref),
-    project_id: Type.Optional(Ref),
-    /** Only sub-issues of this issue. */
-    parent_id: Type.Optional(Ref),
-    status: Type.Optional(IssueStatus),
-    priority: Type.Optional(Priority),
-    type: Type.Optional(IssueType),
-    assignee_id: Type.Optional(Ref),
-    delegate_id: Type.Optional(Ref),
-    label_id: Type.Optional(Ref),
-    query: Type.Optional(Type.String({ maxLength: limits.query })),
-  },
-  closed,
-)
+const filters = {
+  team_id: Type.Optional(Ref),
+  project_id: Type.Optional(Ref),
+  /** Only sub-issues of this issue. */
+  parent_id: Type.Optional(Ref),
+  status: Type.Optional(IssueStatus),
+  priority: Type.Optional(Priority),
+  type: Type.Optional(IssueType),
+  assignee_id: Type.Optional(Ref),
+  delegate_id: Type.Optional(Ref),
+  label_id: Type.Optional(Ref),
+  query: Type.Optional(Type.String({ maxLength: limits.query })),
+}
+
+export const IssueFilter = Type.Object({ ...paging, ...filters }, closed)
 export type IssueFilter = Static<typeof IssueFilter>
+
+/** The filters of the list without its paging. */
+export const IssueExport = Type.Object(filters, closed)
+export type IssueExport = Static<typeof IssueExport>
 
 export const issues = {
   listIssues: operation(routes.listIssues, {
@@ -144,17 +153,30 @@ export const issues = {
     ),
     returns: { 201: Type.Object({ data: Type.Array(Issue) }, closed) },
   }),
+  createIssues: operation(routes.createIssues, {
+    summary: `Create up to ${limits.batchIssues} issues in order, all or none, each with its event`,
+    body: Type.Object({ issues: Type.Array(NewIssue, { minItems: 1, maxItems: limits.batchIssues }) }, closed),
+    returns: { 201: Type.Object({ data: Type.Array(Issue) }, closed) },
+    errors: ['INVALID_DELEGATE', 'APP_STATUS_FORBIDDEN', 'DELEGATE_UNAVAILABLE', 'DELEGATION_REQUIRES_ASSIGNEE'],
+  }),
+  exportIssues: operation(routes.exportIssues, {
+    summary: `Export the issues that GET /issues lists with the same filters as CSV, newest first, up to ${programLimits.csvRows.toLocaleString('en')}`,
+    query: IssueExport,
+    produces: 'text/csv',
+    returns: { 200: Type.Unknown() },
+  }),
   getIssue: operation(routes.getIssue, {
     summary: 'Get an issue by id or code, including former codes',
     returns: { 200: Issue },
   }),
   updateIssue: operation(routes.updateIssue, {
-    summary: 'Change the given fields of an issue',
-    body: IssueChange,
+    summary: 'Change the given fields of an issue; with if_updated_at only if no other user changed them since',
+    body: IssueUpdate,
     notFromApps: { delegate_id: 'INVALID_DELEGATE' },
     returns: { 200: Issue },
     errors: [
       'FORBIDDEN',
+      'EDIT_CONFLICT',
       'INVALID_DELEGATE',
       'APP_STATUS_FORBIDDEN',
       'DELEGATE_UNAVAILABLE',

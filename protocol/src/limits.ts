@@ -15,6 +15,9 @@ export const limits = {
   guidance: 10_000,
   query: 200,
   importedIssues: 500,
+  batchIssues: 100,
+  /** Templates of one team, or of the workspace. */
+  templatesPerTeam: 50,
   viewsPerPerson: 100,
   /** Workspaces that one person creates. */
   workspacesPerPerson: 20,
@@ -129,6 +132,21 @@ export const limits = {
 
 /** Limits of programs alone, apart from the others so that browsers do not load them. */
 export const programLimits = {
+  exportsPerDay: 3,
+  /** An archive is kept for this time, and its link is valid for that. */
+  exportDays: 7,
+  exportLinkMinutes: 5,
+  /** The largest archive that is restored, and how long it may take to arrive. */
+  archiveBytes: 20 * 1024 ** 3,
+  archiveMinutes: 360,
+  /** Rows of one CSV of issues. */
+  csvRows: 50_000,
+  /** Reactions in one answer, those on the newest comments; and users of each. */
+  reactionsListed: 2000,
+  reactionUsers: 100,
+  /** Watchers and duplicates in one answer. */
+  watchersListed: 500,
+  duplicatesListed: 100,
   /** Files in the changes of a session; `files_total` counts those left out too. */
   changedFiles: 300,
   /** One patch, and all of them together, in UTF-8. */
@@ -151,6 +169,42 @@ export const programLimits = {
   a2aArtifactBytes: 256 * 1024,
   /** Reads of agent cards by one workspace. */
   a2aReadsPerMinute: 30,
+  fileName: 200,
+  filesPerItem: 200,
+  uploadsPerMinute: 60,
+  /** Larger images are not shown in browsers. */
+  imageSide: 16_384,
+  imagePixels: 50_000_000,
+  fileLinkMinutes: 5,
+  largestFiles: 20,
+  /** Files within a call of an MCP tool. */
+  toolImageBytes: 5 * 1024 * 1024,
+  toolUploadBytes: 700 * 1024,
+  gitConnections: 50,
+  gitRepositories: 200,
+  gitHost: 255,
+  gitToken: 500,
+  /** One request of a git host, and how many a connection accepts in a minute. */
+  gitHookBytes: 5 * 1024 * 1024,
+  gitHooksPerMinute: 600,
+  /** Issues of one pull request or branch. */
+  gitLinks: 20,
+  /** Deliveries that managers see, and how long repeated ones are recognized. */
+  gitDeliveries: 200,
+  gitDeliveryDays: 30,
+  /** Files of one import, and the size of each. */
+  importFiles: 20,
+  importFileBytes: 200 * 1024 * 1024,
+  importedIssuesTotal: 100_000,
+  /** Imports of a workspace whose files are stored; they are removed these days after the last change. */
+  importsKept: 20,
+  importFileDays: 7,
+  importProblems: 1000,
+  importKey: 500,
+  /** Values of the source that a mapping lists for each field. */
+  mappedValues: 2000,
+  mappedValue: 500,
+  sourcesListed: 20,
 } as const
 
 /** Limits of accounts, apart from the others so that browsers do not load them. */

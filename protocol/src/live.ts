@@ -8,9 +8,9 @@ export const LiveChange = Type.Object(
   {
     /**
      * `Workspace`: its settings, members, invitations, teams, labels, cycles, milestones, initiatives or views.
-     * `Agents`: registered apps, installations, or which agents are available.
+     * `Agents`: registered apps, installations, or which agents are available. `Import`: the progress of an import.
      */
-    type: Type.Enum(['Issue', 'Project', 'Comment', 'AgentSession', 'Inbox', 'Workspace', 'Agents']),
+    type: Type.Enum(['Issue', 'Project', 'Comment', 'AgentSession', 'Inbox', 'Workspace', 'Agents', 'Import']),
     /** For `Inbox` the owner's id; for `Workspace` and `Agents` the workspace's id. */
     id: Type.String(),
     action: Type.Enum(['create', 'update', 'remove']),

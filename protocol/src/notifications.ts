@@ -47,5 +47,6 @@ export const notifications = {
     summary: 'Stop mailing the kinds of notification that the link in a mail names (RFC 8058)',
     ignoresBody: true,
     returns: { 204: null },
+    errors: ['WORKSPACE_PENDING_DELETION'],
   }),
 }

@@ -227,7 +227,7 @@ export const oauth = {
     summary: 'Approve a consent request; returns where to redirect the browser',
     body: Consent,
     returns: { 200: Redirect },
-    errors: ['FORBIDDEN'],
+    errors: ['FORBIDDEN', 'WORKSPACE_PENDING_DELETION'],
   }),
   denyConsent: operation(routes.denyConsent, {
     summary: 'Deny a consent request; returns where to redirect the browser',

@@ -1,6 +1,13 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { type ErrorCode, errors } from './errors.ts'
-import { inWorkspace, isPage, type PathParams, pathParams, type Route } from './routes.ts'
+import {
+  inWorkspace,
+  isPage,
+  isRefusedWhilePendingDeletion,
+  type PathParams,
+  pathParams,
+  type Route,
+} from './routes.ts'
 
 /** Input and output of an operation. A status without a schema has no body. */
 export interface Shape {
@@ -9,10 +16,14 @@ export interface Shape {
   body?: TSchema
   /** A call without a body is as one with an empty object. */
   bodyOptional?: boolean
-  /** JSON, or form fields as in OAuth. */
-  bodyFormat?: 'json' | 'form'
   /** Mail programs send a form in either encoding, which says nothing (RFC 8058). */
   ignoresBody?: boolean
+  /** JSON, form fields as in OAuth, or JSON of which the verb gets the bytes, because they are signed. */
+  bodyFormat?: 'json' | 'form' | 'bytes'
+  /** Largest body, where it differs from `limits.bodyBytes`; `file`: as BATON_FILE_BYTES says. */
+  bodyBytes?: number | 'file'
+  /** How long a raw body may take to arrive, as long as it keeps coming. */
+  arrivesWithinMinutes?: number
   /**
    * `{code, message, details}`, RFC 6749's `{error, error_description}`, JSON-RPC errors for invalid messages, or
    * GraphQL's `{errors}`.
@@ -76,8 +87,13 @@ export function errorsOf({ route, query, body, errors: own = [], errorFormat }: 
   if (route.writes) codes.add('CSRF_REFUSED')
   if (route.method !== 'GET') {
     if (route.caller !== 'anyone') codes.add('CSRF_REFUSED')
-    codes.add('INVALID_JSON').add('BODY_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE')
+    codes
+      .add(route.raw ? 'INVALID_REQUEST' : 'INVALID_JSON')
+      .add('BODY_TOO_LARGE')
+      .add('UNSUPPORTED_MEDIA_TYPE')
   }
+  if (route.raw) codes.add('REQUEST_TIMEOUT')
   if (body) codes.add('INVALID_JSON')
+  if (isRefusedWhilePendingDeletion(route)) codes.add('WORKSPACE_PENDING_DELETION')
   return [...codes].sort((a, b) => errors[a].status - errors[b].status || a.localeCompare(b))
 }

@@ -47,10 +47,19 @@ export type Route = {
   alsoBy?: 'PATCH'
   /** Server-sent events. Accepts `workspace_id` in the query (session.stream-workspace-in-query). */
   stream?: true
+  /** Accepts `workspace_id` in the query too, for pictures of a page: a browser sends no headers of ours with them. */
+  workspaceInQuery?: true
   /** A GET that changes data, so it is protected against CSRF (login.csrf-no-origin-refused). */
   writes?: true
   /** A sign-in method was used in this very login within the last 15 minutes (reauth.required). */
   recent?: true
+  /**
+   * The body is a stream of bytes of any media type, not parsed. Needs Content-Length; the caller is checked before the
+   * body is read.
+   */
+  raw?: true
+  /** Works while the deletion of the workspace is pending, although it is not a GET (export.deletion-read-only). */
+  whilePendingDeletion?: true
   /** The MCP server: needs no X-Workspace-ID with a token, and a 401 names the OAuth metadata. */
   mcp?: true
   /**
@@ -145,6 +154,13 @@ export const routes = {
   createWorkspace: { method: 'POST', path: '/workspaces', caller: 'person' },
   getWorkspace: { method: 'GET', path: '/workspaces/me', caller: 'member or app', scope: null },
   updateWorkspace: { method: 'PATCH', path: '/workspaces/me', caller: 'manager' },
+  startDeletion: { method: 'POST', path: '/workspaces/me/deletion', caller: 'manager', recent: true },
+  cancelDeletion: {
+    method: 'DELETE',
+    path: '/workspaces/me/deletion',
+    caller: 'manager',
+    whilePendingDeletion: true,
+  },
 
   // Members and invitations
   listMembers: { method: 'GET', path: '/workspaces/me/members', caller: 'member or app', scope: 'read' },
@@ -174,10 +190,23 @@ export const routes = {
   listIssues: { method: 'GET', path: '/issues', caller: 'member or app', scope: 'read' },
   createIssue: { method: 'POST', path: '/issues', caller: 'member or app', scope: 'issues:create' },
   importIssues: { method: 'POST', path: '/issues/import', caller: 'manager' },
+  createIssues: { method: 'POST', path: '/issues/batch', caller: 'member or app', scope: 'issues:create' },
+  exportIssues: { method: 'GET', path: '/issues.csv', caller: 'member or app', scope: 'read' },
   getIssue: { method: 'GET', path: '/issues/:issue_id', caller: 'member or app', scope: 'read' },
   updateIssue: { method: 'PUT', path: '/issues/:issue_id', caller: 'member or app', scope: 'write' },
   deleteIssue: { method: 'DELETE', path: '/issues/:issue_id', caller: 'member or app', scope: 'write' },
   listIssueHistory: { method: 'GET', path: '/issues/:issue_id/history', caller: 'member or app', scope: 'read' },
+  getRelated: { method: 'GET', path: '/issues/:issue_id/related', caller: 'member or app', scope: 'read' },
+  // Not `issue_id`, which is the name of the original in the body: the SDK passes both in one object.
+  markDuplicate: { method: 'PUT', path: '/issues/:duplicate_id/duplicate-of', caller: 'member' },
+  unmarkDuplicate: { method: 'DELETE', path: '/issues/:duplicate_id/duplicate-of', caller: 'member' },
+  watchIssue: { method: 'PUT', path: '/issues/:issue_id/watch', caller: 'member' },
+  unwatchIssue: { method: 'DELETE', path: '/issues/:issue_id/watch', caller: 'member' },
+
+  listTemplates: { method: 'GET', path: '/templates', caller: 'member or app', scope: 'read' },
+  createTemplate: { method: 'POST', path: '/templates', caller: 'member' },
+  updateTemplate: { method: 'PUT', path: '/templates/:template_id', caller: 'member' },
+  deleteTemplate: { method: 'DELETE', path: '/templates/:template_id', caller: 'member' },
 
   listProjects: { method: 'GET', path: '/projects', caller: 'member or app', scope: 'read' },
   createProject: { method: 'POST', path: '/projects', caller: 'member or app', scope: 'write' },
@@ -191,6 +220,41 @@ export const routes = {
   getComment: { method: 'GET', path: '/comments/:comment_id', caller: 'member or app', scope: 'read' },
   updateComment: { method: 'PUT', path: '/comments/:comment_id', caller: 'member or app', scope: 'write' },
   deleteComment: { method: 'DELETE', path: '/comments/:comment_id', caller: 'member or app', scope: 'write' },
+  listReactions: { method: 'GET', path: '/reactions', caller: 'member or app', scope: 'read' },
+  addReaction: {
+    method: 'PUT',
+    path: '/comments/:comment_id/reactions/:name',
+    caller: 'member or app',
+    scope: 'write',
+  },
+  removeReaction: {
+    method: 'DELETE',
+    path: '/comments/:comment_id/reactions/:name',
+    caller: 'member or app',
+    scope: 'write',
+  },
+
+  uploadFile: { method: 'POST', path: '/files', caller: 'member or app', scope: 'write', raw: true },
+  uploadSessionFile: {
+    method: 'POST',
+    path: '/agent-sessions/:session_id/files',
+    caller: 'app',
+    scope: null,
+    raw: true,
+  },
+  getFile: { method: 'GET', path: '/files/:file_id', caller: 'member or app', scope: 'read' },
+  getFileContent: {
+    method: 'GET',
+    path: '/files/:file_id/content',
+    caller: 'member or app',
+    scope: 'read',
+    workspaceInQuery: true,
+  },
+  createFileLink: { method: 'POST', path: '/files/:file_id/link', caller: 'member or app', scope: 'read' },
+  openFileLink: { method: 'GET', path: '/f/:token', at: 'root', caller: 'anyone' },
+  deleteFile: { method: 'DELETE', path: '/files/:file_id', caller: 'member or app', scope: 'write' },
+  listProjectFiles: { method: 'GET', path: '/projects/:project_id/files', caller: 'member or app', scope: 'read' },
+  getStorage: { method: 'GET', path: '/workspaces/me/storage', caller: 'manager' },
 
   listLabels: { method: 'GET', path: '/labels', caller: 'member or app', scope: 'read' },
   createLabel: { method: 'POST', path: '/labels', caller: 'member or app', scope: 'write' },
@@ -375,6 +439,51 @@ export const routes = {
     programScope: 'write',
   },
 
+  // Export and restore
+  listExports: { method: 'GET', path: '/exports', caller: 'manager' },
+  createExport: { method: 'POST', path: '/exports', caller: 'manager', recent: true, whilePendingDeletion: true },
+  getExport: { method: 'GET', path: '/exports/:export_id', caller: 'manager' },
+  deleteExport: { method: 'DELETE', path: '/exports/:export_id', caller: 'manager', whilePendingDeletion: true },
+  createExportLink: {
+    method: 'POST',
+    path: '/exports/:export_id/link',
+    caller: 'manager',
+    recent: true,
+    whilePendingDeletion: true,
+  },
+  downloadExport: { method: 'GET', path: '/exports/:token', at: 'root', caller: 'anyone' },
+  createRestore: { method: 'POST', path: '/restores', caller: 'person', recent: true, raw: true },
+  getRestore: { method: 'GET', path: '/restores/:restore_id', caller: 'person' },
+
+  // Git
+  listGitConnections: { method: 'GET', path: '/git-connections', caller: 'manager' },
+  createGitConnection: { method: 'POST', path: '/git-connections', caller: 'manager' },
+  getGitConnection: { method: 'GET', path: '/git-connections/:connection_id', caller: 'manager' },
+  updateGitConnection: { method: 'PATCH', path: '/git-connections/:connection_id', caller: 'manager' },
+  deleteGitConnection: { method: 'DELETE', path: '/git-connections/:connection_id', caller: 'manager' },
+  rotateGitSecret: { method: 'POST', path: '/git-connections/:connection_id/secret', caller: 'manager' },
+  listGitDeliveries: { method: 'GET', path: '/git-connections/:connection_id/deliveries', caller: 'manager' },
+  receiveGitHook: { method: 'POST', path: '/hooks/git/:connection_id', at: 'root', caller: 'anyone' },
+  listPullRequests: { method: 'GET', path: '/pull-requests', caller: 'member or app', scope: 'read' },
+  linkPullRequest: { method: 'PUT', path: '/issues/:issue_id/pull-requests/:pull_request_id', caller: 'member' },
+  unlinkPullRequest: { method: 'DELETE', path: '/issues/:issue_id/pull-requests/:pull_request_id', caller: 'member' },
+  getGitAutomation: { method: 'GET', path: '/teams/:team_id/git-automation', caller: 'member' },
+  setGitAutomation: { method: 'PUT', path: '/teams/:team_id/git-automation', caller: 'manager' },
+
+  // Imports
+  listImports: { method: 'GET', path: '/imports', caller: 'manager' },
+  createImport: { method: 'POST', path: '/imports', caller: 'manager' },
+  getImport: { method: 'GET', path: '/imports/:import_id', caller: 'manager' },
+  updateImport: { method: 'PATCH', path: '/imports/:import_id', caller: 'manager' },
+  deleteImport: { method: 'DELETE', path: '/imports/:import_id', caller: 'manager' },
+  addImportFile: { method: 'POST', path: '/imports/:import_id/files', caller: 'manager', raw: true },
+  readImport: { method: 'POST', path: '/imports/:import_id/read', caller: 'manager' },
+  startImport: { method: 'POST', path: '/imports/:import_id/start', caller: 'manager' },
+  cancelImport: { method: 'POST', path: '/imports/:import_id/cancel', caller: 'manager' },
+  listImportProblems: { method: 'GET', path: '/imports/:import_id/problems', caller: 'manager' },
+  listPlaceholders: { method: 'GET', path: '/placeholders', caller: 'manager' },
+  assignPlaceholder: { method: 'POST', path: '/placeholders/:placeholder_id/assign', caller: 'manager' },
+
   // OAuth
   authorize: { method: 'GET', path: '/oauth/authorize', caller: 'anyone or person' },
   issueToken: { method: 'POST', path: '/oauth/token', caller: 'anyone' },
@@ -393,10 +502,28 @@ export const routes = {
   denyConsent: { method: 'POST', path: '/oauth/requests/:request_id/deny', caller: 'person' },
 
   // MCP: the operations as tools for models
-  callMcp: { method: 'POST', path: '/mcp', at: 'root', caller: 'member or app', scope: null, mcp: true },
+  callMcp: {
+    method: 'POST',
+    path: '/mcp',
+    at: 'root',
+    caller: 'member or app',
+    scope: null,
+    mcp: true,
+    // Each tool call is checked again, by its own route.
+    whilePendingDeletion: true,
+  },
 
   // Linear's API, for agent apps with `compat: "linear"`
-  linearGraphql: { method: 'POST', path: '/linear/graphql', at: 'root', caller: 'app', scope: null, linear: true },
+  linearGraphql: {
+    method: 'POST',
+    path: '/linear/graphql',
+    at: 'root',
+    caller: 'app',
+    scope: null,
+    linear: true,
+    // Each mutation is checked again, by its own route.
+    whilePendingDeletion: true,
+  },
   linearAuthorize: { method: 'GET', path: '/linear/oauth/authorize', at: 'root', caller: 'anyone or person' },
   linearToken: { method: 'POST', path: '/linear/oauth/token', at: 'root', caller: 'anyone' },
   linearRevoke: { method: 'POST', path: '/linear/oauth/revoke', at: 'root', caller: 'anyone' },
@@ -425,17 +552,21 @@ export const routes = {
 
 export type RouteName = keyof typeof routes
 
-/** Routes that are not streams. */
+/** Routes whose bodies are JSON or forms: neither streams nor uploads. */
 export type CallName = {
-  [Name in RouteName]: (typeof routes)[Name] extends { stream: true } ? never : Name
+  [Name in RouteName]: (typeof routes)[Name] extends { stream: true } | { raw: true } ? never : Name
 }[RouteName]
 
 export const callNames = (Object.keys(routes) as RouteName[]).filter(
-  (name): name is CallName => !('stream' in routes[name]),
+  (name): name is CallName => !('stream' in routes[name]) && !('raw' in routes[name]),
 )
 
 /** Whether the route runs in a workspace. */
 export const inWorkspace = (caller: Caller) => ['member', 'manager', 'member or app', 'app'].includes(caller)
+
+/** Whether the route changes data of its workspace, so that it is refused while the deletion of that is pending. */
+export const isRefusedWhilePendingDeletion = ({ method, writes, caller, whilePendingDeletion }: Route) =>
+  inWorkspace(caller) && (method !== 'GET' || Boolean(writes)) && !whilePendingDeletion
 
 /** Routes that people and monitors open by address, outside the versioned API. They ignore unknown query parameters. */
 export const isPage = ({ method, at, caller }: Pick<Route, 'method' | 'at' | 'caller'>) =>

@@ -39,6 +39,8 @@ export const Instance = Type.Object(
     ),
     /** Whether the instance sends mail. */
     mail: Type.Boolean(),
+    /** The largest file that can be uploaded; null if the instance has no place for files. */
+    files: nullable(Type.Object({ max_bytes: Type.Integer() }, closed)),
   },
   { ...closed, title: 'Instance' },
 )

@@ -6,7 +6,15 @@ import { routes } from './routes.ts'
 import { Ref } from './tracker.ts'
 
 export const Workspace = Type.Object(
-  { id: id('wsp'), name: Type.String(), guidance: Type.String(), created_at: Timestamp, updated_at: Timestamp },
+  {
+    id: id('wsp'),
+    name: Type.String(),
+    guidance: Type.String(),
+    /** When its data is deleted; null unless an owner has started its deletion. */
+    deletion_at: nullable(Timestamp),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
   { ...closed, title: 'Workspace' },
 )
 export type Workspace = Static<typeof Workspace>
@@ -83,6 +91,18 @@ export const workspaces = {
     returns: { 200: Workspace },
   }),
 
+  startDeletion: operation(routes.startDeletion, {
+    summary:
+      'Delete the workspace after a delay, until which it is read-only and any owner can cancel; only for owners',
+    body: Type.Object({ name: text(1, limits.name) }, closed),
+    returns: { 200: Workspace },
+  }),
+  cancelDeletion: operation(routes.cancelDeletion, {
+    summary: 'Cancel the pending deletion of the workspace; only for owners',
+    returns: { 204: null },
+    errors: ['RESOURCE_NOT_FOUND'],
+  }),
+
   listMembers: operation(routes.listMembers, {
     summary: 'List members of the workspace, newest first',
     query: Page,
@@ -130,6 +150,6 @@ export const workspaces = {
     summary: 'Join a workspace with the token of an invitation',
     body: InvitationToken,
     returns: { 200: Type.Object({ workspace: Workspace, role: Role }, closed) },
-    errors: ['RESOURCE_NOT_FOUND', 'ALREADY_MEMBER'],
+    errors: ['RESOURCE_NOT_FOUND', 'ALREADY_MEMBER', 'WORKSPACE_PENDING_DELETION'],
   }),
 }

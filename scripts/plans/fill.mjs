@@ -3,7 +3,7 @@ const deliveryCount = 100_000
 const sessionCount = 100_000
 
 /** Fills the company created over the API with years of data, and adds other workspaces. */
-export async function fill(admin, { workspace, person, team, project, label, webhook, app }) {
+export async function fill(admin, { workspace, person, team, project, label, webhook, app, connection, imported }) {
   const many = (count) => count.toLocaleString('en')
   console.log(
     `▸ Loading ${many(issueCount)} issues, ${many(deliveryCount)} deliveries and ${many(sessionCount)} sessions …`,
@@ -25,6 +25,9 @@ export async function fill(admin, { workspace, person, team, project, label, web
   await loadDeliveries(run, workspace.id, webhook.id)
   await loadSessions(run, workspace.id, person.id)
   await loadApp(run, workspace.id, app.id)
+  await loadGit(run, workspace.id, connection.id)
+  await loadImports(run, workspace.id, imported.id)
+  await loadExports(run, workspace.id)
   await loadOtherWorkspaces(run)
   await run('vacuum analyze')
 }
@@ -125,8 +128,8 @@ async function loadProjects(run, { workspaceId, userId, teamId, labelId }) {
   await run(`insert into project_labels select workspace_id, id, $1 from projects`, [labelId])
 }
 
-/** Changes, comments, inbox entries, saved views and audit entries. */
-async function loadAroundIssues(run, { workspaceId, userId }) {
+/** Changes, comments with reactions, watchers, duplicates, templates, inbox entries, saved views and audit entries. */
+async function loadAroundIssues(run, { workspaceId, userId, teamId }) {
   await run(
     `insert into issue_changes select ${id('chg', 'row_number() over ()')}, workspace_id, id, $1, false, '{}', now() from issues`,
     [userId],
@@ -136,6 +139,33 @@ async function loadAroundIssues(run, { workspaceId, userId }) {
      select ${id('cmt', 'row_number() over ()')}, workspace_id, id, $1,
        'Plain words about it' || case when right(id, 4) = '5000' then ' needle' else '' end, '{}', false, false, now(), now() from issues`,
     [userId],
+  )
+  await run(`insert into reactions select id, 'heart', author_id, workspace_id, now() from comments`)
+  await run(
+    `insert into issue_watchers
+     select i.id, m.user_id, i.workspace_id, 'watching', now()
+     from issues i join lateral (select user_id from memberships m where m.workspace_id = i.workspace_id limit 2) m on true`,
+  )
+  await run(
+    `insert into issue_duplicates select id, workspace_id, ${id('iss', 'right(id, 6)::int - 40')}, now() from issues
+     where right(id, 6)::int > 40 and right(id, 1) = '4'`,
+  )
+  await run(
+    `insert into files (id, workspace_id, uploader_id, name, bytes, media_type, inline, sha256, state, created_at)
+     select ${id('fil', 'row_number() over ()')}, workspace_id, $1, 'a.png', 1000 + right(id, 5)::int, 'image/png', true,
+       sha256(convert_to(id, 'UTF8')), 'ready', now() from issues`,
+    [userId],
+  )
+  await run(
+    `insert into file_links select f.id, f.workspace_id, 'issue', i.id, now()
+     from (select id, workspace_id, row_number() over () as n from files) f
+     join (select id, workspace_id, row_number() over () as n from issues) i on i.n = f.n and i.workspace_id = f.workspace_id`,
+  )
+  await run(
+    `insert into issue_templates
+     select ${id('tpl', 'n')}, case when n <= 50 then $1 else ${id('wsp', 'n % 20 + 1')} end, case when n <= 50 then $2 end,
+       'Bug', '', repeat('Some words. ', 20), 'low', 'bug', '{}', false, now(), now() from generate_series(1, 20000) n`,
+    [workspaceId, teamId],
   )
   await run(
     `insert into inbox_entries (id, workspace_id, user_id, kind, issue_id, actor_id, created_at, read_at)
@@ -246,6 +276,80 @@ async function loadSessions(run, workspaceId, userId) {
        'usr_0agent', now()
      from agent_sessions s, generate_series(1, case when s.id = (select max(id) from agent_sessions where workspace_id = $1)
        then 1000 else 3 end) n`,
+    [workspaceId],
+  )
+}
+
+async function loadExports(run, workspaceId) {
+  await run(
+    `insert into exports (id, workspace_id, state, created_at)
+     select ${id('exp', 'n')}, case when n % 10 = 0 then $1 else ${id('wsp', 'n % 20 + 1')} end, 'ready', now()
+     from generate_series(1, 5000) n`,
+    [workspaceId],
+  )
+}
+
+/** Pull requests of our connection and of others: one for each issue, with branches and deliveries. */
+async function loadGit(run, workspaceId, connectionId) {
+  await run(
+    `insert into git_connections (id, workspace_id, kind, name, host, repositories, secret, created_at, updated_at)
+     select ${id('gcn', 'n')}, case when n % 10 = 0 then $1 else ${id('wsp', 'n % 20 + 1')} end, 'github', 'Shop', 'github.com',
+       '{acme/shop}', 'x', now(), now() from generate_series(1, 5000) n`,
+    [workspaceId],
+  )
+  await run(
+    `insert into pull_requests (id, workspace_id, connection_id, repository, number, title, url, branch, state, reviews,
+       review_requested, check_runs, head_commit, fork, private, created_at, updated_at)
+     select 'pr_' || substr(i.id, 5), i.workspace_id, c.id, 'acme/shop', i.n, 'Oil', 'https://github.com/acme/shop/pull/' || i.n,
+       'oil-' || i.n, case when i.n % 50 = 0 then 'open' else 'merged' end, '{}', false, '{}', md5(i.id), false, true, now(), now()
+     from (select *, row_number() over () as n from issues where not personal) i
+     join lateral (
+       select id from git_connections c where c.workspace_id = i.workspace_id and (i.workspace_id <> $1 or c.id = $2) limit 1
+     ) c on true`,
+    [workspaceId, connectionId],
+  )
+  await run(
+    `insert into pull_request_issues (pull_request_id, issue_id, workspace_id, closes, source)
+     select id, 'iss_' || substr(id, 4), workspace_id, true, 'text' from pull_requests`,
+  )
+  await run(
+    `insert into pull_request_sessions (pull_request_id, session_id, workspace_id)
+     select 'pr_' || substr(s.issue_id, 5), s.id, s.workspace_id from agent_sessions s
+     join pull_requests p on p.id = 'pr_' || substr(s.issue_id, 5) and p.workspace_id = s.workspace_id`,
+  )
+  await run(
+    `insert into git_branches (connection_id, repository, name, issue_id, workspace_id, url, pushed_at)
+     select p.connection_id, p.repository, p.branch || '-b', l.issue_id, p.workspace_id, p.url, now()
+     from pull_requests p join pull_request_issues l on l.pull_request_id = p.id`,
+  )
+  await run(
+    `insert into git_deliveries (id, workspace_id, connection_id, event, outcome, pull_request_id, body_hash, received_at)
+     select 'gdl_' || substr(id, 4), workspace_id, connection_id, 'pull_request', 'linked', id, sha256(id::bytea), now()
+     from pull_requests`,
+  )
+}
+
+/** Imports of our workspace and of others, with problems, sources of all issues, and people without a login. */
+async function loadImports(run, workspaceId, importId) {
+  await run(
+    `insert into imports (id, workspace_id, source, state, created_at, updated_at)
+     select ${id('imp', 'n')}, case when n % 10 = 0 then $1 else ${id('wsp', 'n % 20 + 1')} end, 'csv', 'done', now(), now()
+     from generate_series(1, 5000) n`,
+    [workspaceId],
+  )
+  await run(
+    `insert into import_problems (import_id, workspace_id, position, message)
+     select i.id, i.workspace_id, n, 'is not mapped' from imports i, generate_series(1, case when i.id = $1 then 1000 else 10 end) n`,
+    [importId],
+  )
+  await run(
+    `insert into external_refs (workspace_id, source, kind, external_id, target_id, created_at)
+     select workspace_id, 'csv', 'issue', id, id, now() from issues`,
+  )
+  await run(
+    `insert into users (id, user_kind, display_name, email, placeholder_in, created_at)
+     select ${id('usr', '900000 + n')}, 'human', 'Grace', n || '@placeholder.invalid',
+       case when n % 10 = 0 then $1 else ${id('wsp', 'n % 20 + 1')} end, now() from generate_series(1, 20000) n`,
     [workspaceId],
   )
 }

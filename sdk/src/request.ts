@@ -26,6 +26,10 @@ export const returnsOtherThanJson: ReadonlySet<RouteName> = new Set<CallName>([
   'linearAuthorize',
   'ssoCallback',
   'exportAuditEntries',
+  'exportIssues',
+  'downloadExport',
+  'getFileContent',
+  'openFileLink',
 ])
 export interface UntypedInput {
   params?: Record<string, string>

@@ -9,10 +9,16 @@ import { auditRoutes } from './audit/routes.ts'
 import { commentRoutes } from './comments/routes.ts'
 import type { Context } from './context.ts'
 import { deleteTeamRoutes } from './delete-team.ts'
+import { deletionRoutes } from './deletion/routes.ts'
 import { docsRoutes, missingPage } from './docs/routes.ts'
+import { exportRoutes } from './exports/routes.ts'
+import { fileRoutes } from './files/routes.ts'
+import { gitRoutes } from './git/routes.ts'
+import type { Timeouts } from './http/arrival.ts'
 import { Door } from './http/invoke.ts'
 import { Metrics } from './http/metrics.ts'
 import { createHttpServer } from './http/server.ts'
+import { importRoutes } from './imports/routes.ts'
 import { inboxRoutes } from './inbox/routes.ts'
 import { issueRoutes } from './issues/routes.ts'
 import { linearRoutes } from './linear/routes.ts'
@@ -28,10 +34,12 @@ import { passkeyRoutes } from './passkeys/routes.ts'
 import { personalTokenRoutes } from './personal-tokens/routes.ts'
 import { planningRoutes } from './planning/routes.ts'
 import { projectRoutes } from './projects/routes.ts'
+import { relatedRoutes } from './related.ts'
 import { type Lifecycle, serviceOperations, serviceRoutes } from './service.ts'
 import { recordBreakGlass } from './sso/break-glass.ts'
 import { Issuers } from './sso/issuers.ts'
 import { ssoRoutes } from './sso/routes.ts'
+import { templateRoutes } from './templates/routes.ts'
 import { viewRoutes } from './views/routes.ts'
 import type { WebFiles } from './web/files.ts'
 import { webPage } from './web/web.ts'
@@ -44,7 +52,7 @@ export async function createApp(
   lifecycle: Lifecycle,
   metrics = new Metrics(),
   web: WebFiles | null = null,
-  requestTimeoutMs?: number,
+  timeouts?: Timeouts,
 ): Promise<{ http: FastifyInstance; door: Door }> {
   const live = new Live(ctx.db, ctx.clock, ctx.log)
   const issuers = new Issuers(ctx)
@@ -63,13 +71,20 @@ export async function createApp(
     ...liveRoutes(live),
     ...planningRoutes,
     ...viewRoutes,
+    ...templateRoutes,
     ...issueRoutes,
     ...projectRoutes,
     ...commentRoutes,
+    ...fileRoutes,
+    ...gitRoutes,
+    ...importRoutes,
+    ...exportRoutes,
+    ...relatedRoutes,
     ...webhookRoutes,
     ...agentAppRoutes,
     ...a2aRoutes,
     ...deleteTeamRoutes,
+    ...deletionRoutes,
     ...agentRoutes,
     ...agentSessionRoutes,
     ...sessionStreamRoutes(live),
@@ -87,7 +102,7 @@ export async function createApp(
     resolveCaller: (...args) => resolveCaller(ctx, ...args),
     findPage: (request) => (web && !worker ? webPage(web, request) : undefined),
     findMissingPage: async (request) => (worker ? undefined : missingPage(request)),
-    requestTimeoutMs,
+    timeouts,
   })
   http.addHook('onClose', () => live.stop())
   return { http, door }

@@ -41,6 +41,10 @@ test(
       sso: { only: false, breakGlass: null, providers: [] },
       model: null,
       mail: null,
+      files: { kind: 'directory', path: '.baton/files' },
+      fileBytes: 52_428_800,
+      workspaceBytes: 10 * 1024 ** 3,
+      deletionDays: 14,
     })
   },
 )

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { readProviders, type SsoConfig, SsoProblem } from './sso-config.ts'
 
@@ -33,6 +34,20 @@ export interface Config {
   model: { url: string; name: string; key: string | null } | null
   /** Null: no mail is queued or sent. */
   mail: MailConfig | null
+  /** Where bytes of files are. Null: nowhere, so that nothing can be uploaded. */
+  files: { kind: 'directory'; path: string } | S3Config | null
+  fileBytes: number
+  workspaceBytes: number
+  deletionDays: number
+}
+
+export interface S3Config {
+  kind: 's3'
+  /** Of the bucket, with a slash at its end. */
+  url: string
+  region: string
+  keyId: string
+  secret: string
 }
 
 export interface MailConfig {
@@ -106,6 +121,7 @@ export function readConfig(env: Env): Config {
   if (demo && !local) {
     throw new ConfigError('BATON_DEMO=1 requires a loopback HOST and BATON_ROOT_URL, because demo passwords are public')
   }
+  const dataDir = read(env, 'BATON_DATA_DIR', './.baton', String)
   const role = read(env, 'BATON_ROLE', 'all', oneOf({ all: 'all', api: 'api', worker: 'worker' } as const))
   const stopDelayMs = read(env, 'BATON_STOP_DELAY', 0, wholeNumber(0, 3600)) * 1000
   return {
@@ -113,9 +129,7 @@ export function readConfig(env: Env): Config {
     port,
     ...addressesAt(rootUrl),
     local,
-    database: databaseUrl
-      ? { kind: 'postgres', url: databaseUrl }
-      : { kind: 'embedded', dataDir: read(env, 'BATON_DATA_DIR', './.baton', String) },
+    database: databaseUrl ? { kind: 'postgres', url: databaseUrl } : { kind: 'embedded', dataDir },
     secretKey,
     previousSecretKeys: read(env, 'BATON_SECRET_KEY_PREVIOUS', [], listOf(previousKey)),
     role,
@@ -136,6 +150,10 @@ export function readConfig(env: Env): Config {
     sso: sso(env),
     model: model(env),
     mail: mail(env),
+    files: files(env, databaseUrl ? null : dataDir),
+    fileBytes: read(env, 'BATON_FILE_BYTES', 52_428_800, wholeNumber(1, 524_288_000)),
+    workspaceBytes: read(env, 'BATON_WORKSPACE_BYTES', 10 * 1024 ** 3, wholeNumber(1, 1e15)),
+    deletionDays: read(env, 'BATON_DELETION_DAYS', 14, wholeNumber(1, 90)),
   }
 }
 
@@ -307,6 +325,32 @@ function mail(env: Env): Config['mail'] {
   if (!server) return null
   if (!from) throw new ConfigError('BATON_MAIL_FROM is required with BATON_SMTP_URL, like Baton <baton@example.com>')
   return { ...server, login: user && password ? { user, password } : null, from, ...settings }
+}
+
+function files(env: Env, dataDir: string | null): Config['files'] {
+  const path = read(env, 'BATON_FILES_DIR', null, String)
+  const bucket = read(env, 'BATON_S3_URL', null, (text) => {
+    const { protocol, hostname, username, password, search, hash, href } = url(text)
+    if (username || password)
+      throw new BadValue('must not contain a key; set BATON_S3_KEY_ID and BATON_S3_SECRET instead')
+    if (search || hash) throw new BadValue('must be the URL of a bucket, without query')
+    if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname)))
+      throw new BadValue('must be https unless its host is loopback')
+    return href.replace(/\/*$/, '/')
+  })
+  const region = read(env, 'BATON_S3_REGION', null, String)
+  const keyId = read(env, 'BATON_S3_KEY_ID', null, String)
+  const secret = read(env, 'BATON_S3_SECRET', null, String)
+  if (!bucket) {
+    for (const [name, value] of Object.entries({ REGION: region, KEY_ID: keyId, SECRET: secret }))
+      if (value) throw new ConfigError(`BATON_S3_${name} requires BATON_S3_URL`)
+    if (path) return { kind: 'directory', path }
+    return dataDir ? { kind: 'directory', path: join(dataDir, 'files') } : null
+  }
+  if (!region) throw new ConfigError('BATON_S3_REGION is required with BATON_S3_URL, such as us-east-1')
+  if (!keyId) throw new ConfigError('BATON_S3_KEY_ID is required with BATON_S3_URL')
+  if (!secret) throw new ConfigError('BATON_S3_SECRET is required with BATON_S3_URL')
+  return { kind: 's3', url: bucket, region, keyId, secret }
 }
 
 const defaultMailDelaysMs = [60, 300, 900, 3600, 14_400, 43_200].map((delay) => delay * 1000)

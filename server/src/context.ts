@@ -5,6 +5,7 @@ import type { Db } from './db/database.ts'
 import type { Logger } from './log.ts'
 import type { GuardedClient } from './outbound/client.ts'
 import type { Relay } from './relay/relay.ts'
+import type { Storage } from './storage/storage.ts'
 
 /** The dependencies that verbs get. */
 export interface Context {
@@ -17,4 +18,6 @@ export interface Context {
   outbound: GuardedClient
   /** For attempts that a connected listener receives in place of the URL. */
   relay: Relay
+  /** The bytes of files, imports and exports; null where the operator configured no place for them. */
+  storage: Storage | null
 }

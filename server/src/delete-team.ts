@@ -5,6 +5,7 @@ import type { Context } from './context.ts'
 import type { Tx } from './db/database.ts'
 import { type Sql, sql } from './db/sql.ts'
 import { endpointsOfTeam, removeTeamFromEndpoints } from './delivery/endpoints.ts'
+import { removeTeamFromConnections } from './git/connections.ts'
 import type { Member } from './http/caller.ts'
 import { ApiError, found, invalid } from './http/errors.ts'
 import { route } from './http/route.ts'
@@ -35,6 +36,7 @@ const deleteTeam = (ctx: Context, admitted: Member, id: string, removal: Removal
     const installations = await installationsOfTeam(tx, caller.workspaceId, id)
     const webhooks = await endpointsOfTeam(tx, caller.workspaceId, id)
     refuseInUse(installations, webhooks)
+    await removeTeamFromConnections(tx, caller.workspaceId, id)
     let count = await emptyTeam(unit, id, removal)
     // From now on no issue can be added. Those that were meanwhile follow.
     await tx.rows(sql`select 1 from teams where id = ${id} for update`)

@@ -5,8 +5,11 @@ import type { Context } from './context.ts'
 import type { Db } from './db/database.ts'
 import { sweepDeliveries } from './delivery/retention.ts'
 import { sweepEvents } from './events/retention.ts'
+import { sweepFiles } from './files/store.ts'
+import { sweepGitDeliveries } from './git/receive.ts'
 import { sweepRateLimits } from './http/rate-limit.ts'
 import { sweepRateWindows } from './http/rate-window.ts'
+import { removeOldImportData } from './imports/imports.ts'
 import { sweepCliCodes } from './login/cli-logins.ts'
 import { sweepLoginNetworks } from './login/known-networks.ts'
 import { sweepLinks } from './login/links.ts'
@@ -21,7 +24,7 @@ import { sweepInvitations } from './workspaces/invitations.ts'
 
 const everyMs = 10 * 60 * 1000
 
-const chores: Record<string, (db: Db, now: Date) => Promise<unknown>> = {
+const chores: Record<string, (db: Db, now: Date, ctx: Context) => Promise<unknown>> = {
   'rate limits': sweepRateLimits,
   'rate windows': sweepRateWindows,
   logins: sweepLogins,
@@ -37,6 +40,9 @@ const chores: Record<string, (db: Db, now: Date) => Promise<unknown>> = {
   'passkey challenges': sweepPasskeyChallenges,
   mails: sweepMails,
   'A2A messages': sweepMessages,
+  'git deliveries': sweepGitDeliveries,
+  files: (_db, _now, ctx) => sweepFiles(ctx),
+  imports: (_db, _now, ctx) => removeOldImportData(ctx),
   listeners: sweepListeners,
   relayed: sweepRelayed,
   tables: (db) => db.tidy(),
@@ -46,9 +52,10 @@ const chores: Record<string, (db: Db, now: Date) => Promise<unknown>> = {
  * Deletes expired rows. Every process may do it, and none depends on it. A chore that fails is logged and tried again the
  * next time; the others still run.
  */
-export async function sweep({ db, clock, log }: Context) {
+export async function sweep(ctx: Context) {
+  const { db, clock, log } = ctx
   for (const [chore, work] of Object.entries(chores)) {
-    await work(db, clock.now()).catch((error: Error) =>
+    await work(db, clock.now(), ctx).catch((error: Error) =>
       log.warn({ chore, message: error.message }, 'housekeeping failed'),
     )
   }

@@ -1,4 +1,5 @@
 import type { Context } from './context.ts'
+import { deletionMails } from './deletion/mails.ts'
 import { notificationMails } from './inbox/mails.ts'
 import { setMailProblem } from './login/mail-problem.ts'
 import { loginMails } from './login/mails.ts'
@@ -15,6 +16,7 @@ const composers: Composers = {
   ...invitationMails,
   ...tokenMails,
   ...notificationMails,
+  ...deletionMails,
 }
 
 export const createMailWorker = (ctx: Context, attempted?: MailObserver['attempted'], ca?: string) =>

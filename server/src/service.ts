@@ -67,6 +67,7 @@ export function serviceRoutes(
       demo: await demoLogin(),
       has_model: ctx.config.model !== null,
       mail: ctx.config.mail !== null,
+      files: ctx.storage ? { max_bytes: ctx.config.fileBytes } : null,
       passkeys: passkeysWork(ctx.config) && !ctx.config.sso.only,
       sso: {
         only: ctx.config.sso.only,

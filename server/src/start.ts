@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { resealCredentials } from './a2a/credential.ts'
 import { A2aRunner } from './a2a/runner.ts'
 import { startTimers } from './agent-sessions/timers.ts'
+import { createBuiltInAgent } from './agents/inside-agents.ts'
 import { AgentRunner } from './agents/runner.ts'
 import { createApp } from './app.ts'
 import { systemClock } from './clock.ts'
@@ -13,6 +14,7 @@ import { DataDir } from './db/data-dir.ts'
 import type { Db } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/open-postgres.ts'
+import { startDeletions } from './deletion/purge.ts'
 import { EndpointWaker } from './delivery/endpoint-waker.ts'
 import { resealSecrets } from './delivery/endpoints.ts'
 import type { Attempted } from './delivery/stages.ts'
@@ -20,8 +22,13 @@ import { DeliveryWorker } from './delivery/worker.ts'
 import { disableDemo } from './demo/disable.ts'
 import { demoLoginOf } from './demo/login.ts'
 import { ReplayRunner } from './events/replay-runner.ts'
+import { startArchives } from './exports/worker.ts'
+import { startComments } from './git/comments.ts'
+import { resealConnections } from './git/connections.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { Metrics } from './http/metrics.ts'
+import { resealImports } from './imports/state.ts'
+import { ImportWorker } from './imports/worker.ts'
 import { startNotifications } from './inbox/due-mails.ts'
 import { checkSecretKey } from './key-check.ts'
 import type { Logger } from './log.ts'
@@ -32,6 +39,7 @@ import { GuardedClient } from './outbound/client.ts'
 import { startReminders } from './personal-tokens/mails.ts'
 import { Relay } from './relay/relay.ts'
 import { Wakeups } from './relay/wakeups.ts'
+import { openStorage } from './storage-check.ts'
 import { readWebFiles } from './web/files.ts'
 
 /** How long requests in progress may take after the process was asked to stop. */
@@ -101,11 +109,14 @@ async function startOn(
     await resealSecrets(db, keys)
     await resealCredentials(db, keys)
     await resealMails(db, keys)
+    await resealConnections(db, keys)
+    await resealImports(db, keys)
 
+    const storage = await openStorage(config, db)
     const clock = systemClock
     const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
     const relay = new Relay(db, clock, log)
-    const ctx: Context = { config, clock, keys, log, db, outbound, relay }
+    const ctx: Context = { config, clock, keys, log, db, outbound, relay, storage }
     const waker = new EndpointWaker(db, clock, log)
     const workWakeups = new Wakeups(db, log, 'work')
     if (config.demo) await (await import('./demo/create.ts')).createDemo(ctx)
@@ -164,6 +175,8 @@ function startWorking(
 ): () => Promise<void> {
   const stopHousekeeping = startHousekeeping(ctx)
   const stopTimers = startTimers(ctx)
+  const stopComments = startComments(ctx)
+  const stopArchives = startArchives(ctx, createBuiltInAgent)
   const replays = new ReplayRunner(ctx)
   const observer = {
     completed: (attempted: Attempted[]) => {
@@ -174,7 +187,10 @@ function startWorking(
   const worker = new DeliveryWorker(ctx, waker, observer, a2a.sender)
   const stopNotifications = startNotifications(ctx)
   const stopReminders = startReminders(ctx)
+  const stopDeletions = startDeletions(ctx)
   const mails = createMailWorker(ctx, (outcome) => metrics.mail(outcome))
+  const imports = new ImportWorker(ctx)
+  imports.start(workWakeups)
   worker.start()
   a2a.start()
   replays.start()
@@ -186,10 +202,14 @@ function startWorking(
       stopTimers(),
       stopNotifications(),
       stopReminders(),
+      stopDeletions(),
+      stopComments(),
+      stopArchives(),
       worker.stop(),
       replays.stop(),
       agents.stop(),
       mails.stop(),
+      imports.stop(),
     ])
     await a2a.stop()
   }

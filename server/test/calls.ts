@@ -1,6 +1,7 @@
 import type { Operation, RouteName, routes } from '@baton/protocol'
 import { unsubscribeUrl } from '../src/inbox/unsubscribe.ts'
 import { addIdentity, addPasskey } from '../src/login/methods.ts'
+import { pullRequestScene } from './git.ts'
 import type { TestApp } from './harness.ts'
 import { programOf } from './oauth.ts'
 
@@ -63,6 +64,9 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   updateAccount: { display_name: 'Ada Lovelace', time_zone: 'Europe/Zurich' },
   createWorkspace: { name: 'Acme' },
   updateWorkspace: { name: 'Acme', guidance: 'Be kind.' },
+  // Not the name of a workspace: the tables call every write, and the others need one that can be changed.
+  startDeletion: { name: 'Another workspace' },
+  cancelDeletion: null,
   updateMember: { role: 'admin' },
   removeMember: null,
   createInvitation: { email: 'new@example.com', role: 'member' },
@@ -94,6 +98,7 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
     sort_order: 1,
   },
   importIssues: { issues: [{ title: 'A bug' }] },
+  createIssues: { issues: [{ title: 'A bug', priority: 'low' }] },
   updateIssue: {
     title: 'A bug',
     description: 'It breaks.',
@@ -105,12 +110,41 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
     sort_order: 1,
   },
   deleteIssue: null,
+  markDuplicate: { issue_id: 'x' },
+  unmarkDuplicate: null,
+  watchIssue: { muted: true },
+  unwatchIssue: null,
+  createTemplate: {
+    name: 'Bug report',
+    title: 'Bug: ',
+    description: '## Steps',
+    priority: 'medium',
+    type: 'bug',
+    label_ids: [],
+    default: true,
+  },
+  updateTemplate: {
+    name: 'Bug report',
+    title: 'Bug: ',
+    description: '## Steps',
+    priority: 'medium',
+    type: 'bug',
+    label_ids: [],
+    default: true,
+  },
+  uploadFile: null,
+  uploadSessionFile: null,
+  createFileLink: null,
+  deleteFile: null,
+  deleteTemplate: null,
   createProject: { title: 'A plan', status: 'idea', priority: 'low', team_ids: [], member_ids: [], personal: false },
   updateProject: { title: 'A plan', description: '', status: 'idea', label_ids: [] },
   deleteProject: null,
   createComment: { target_type: 'issue', target_id: 'x', text: 'Hello', internal: false },
   updateComment: { text: 'Hello', is_resolved: true },
   deleteComment: null,
+  addReaction: null,
+  removeReaction: null,
   createLabel: { name: 'Red' },
   updateLabel: { name: 'Red' },
   deleteLabel: null,
@@ -213,6 +247,36 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   postActivity: { content: { type: 'prompt', body: 'Hello' } },
   approveConsent: { all_teams: true },
   denyConsent: null,
+  createExport: null,
+  deleteExport: null,
+  createExportLink: null,
+  // The archive itself, which has its own tests.
+  createRestore: null,
+  createGitConnection: {
+    kind: 'github',
+    name: 'Shop',
+    host: 'github.com',
+    repositories: ['acme/shop'],
+    team_ids: null,
+    token: null,
+  },
+  updateGitConnection: { name: 'Shop', host: 'github.com', repositories: ['acme/shop'], team_ids: null, token: null },
+  deleteGitConnection: null,
+  rotateGitSecret: null,
+  // Signed by the git host, with its own tests.
+  receiveGitHook: null,
+  linkPullRequest: { closes: true },
+  unlinkPullRequest: null,
+  setGitAutomation: { branch: null, opened: 'in_progress', merged: 'done' },
+  createImport: { source: 'csv', key: null, repository: null, url: null },
+  updateImport: { mapping: { keep_codes: true, statuses: { Open: 'todo' }, date_order: 'day-month' } },
+  deleteImport: null,
+  // Raw bytes, with their own tests.
+  addImportFile: null,
+  readImport: null,
+  startImport: null,
+  cancelImport: null,
+  assignPlaceholder: { user_id: 'x' },
   // RFC 6749 and 7591: unknown parameters are ignored. These have separate tests.
   issueToken: null,
   revokeToken: null,
@@ -250,6 +314,10 @@ export async function makeScene(app: TestApp) {
   const { body: cycle } = await owner.post('/cycles', { team_id: team.id, name: 'Week 0' })
   const { body: initiative } = await owner.post('/initiatives', { name: 'Growth' })
   const { body: view } = await owner.post('/views', { name: 'Todo', query: 'status=todo', shared: true })
+  const { body: template } = await owner.post('/templates', { name: 'Bug report', team_id: team.id })
+  const { body: file } = await owner.post(`/files?name=a.txt&target_type=issue&target_id=${issue.id}`, undefined, {
+    raw: 'Hello',
+  })
   const { body: webhook } = await owner.post('/webhooks', {
     label: 'Chat',
     url: 'http://localhost:9',
@@ -282,11 +350,18 @@ export async function makeScene(app: TestApp) {
   // So that unsubscribing, which no body can make invalid, changes nothing more.
   await owner.put('/notification-settings', { kinds: { mention: 'never' }, digest_hour: 8, paused: false })
   const subscription = { userId: owner.user.id, workspaceId: workspace.id, kinds: ['mention'] as const }
+  const git = await pullRequestScene(owner, issue)
+  const { body: imported } = await owner.post('/imports', { source: 'csv' })
+  const { body: exported } = await owner.post('/exports')
+  const { body: restore } = await owner.post('/restores', undefined, { raw: 'no archive' })
   const ids: Record<string, string> = {
+    export_id: exported.id,
+    restore_id: restore.id,
     user_id: member.user.id,
     team_id: team.id,
     invitation_id: invited.invitation.id,
     issue_id: issue.id,
+    duplicate_id: issue.id,
     project_id: project.id,
     comment_id: comment.id,
     label_id: label.id,
@@ -294,6 +369,9 @@ export async function makeScene(app: TestApp) {
     cycle_id: cycle.id,
     initiative_id: initiative.id,
     view_id: view.id,
+    template_id: template.id,
+    file_id: file.id,
+    name: 'heart',
     entry_id: inbox.data[0].id,
     subject_id: issue.id,
     token_id: personalToken.personal_token.id,
@@ -311,6 +389,10 @@ export async function makeScene(app: TestApp) {
     delivery_id: deliveries.data[0].id,
     attempt_id: 'att_of_nobody',
     agent_id: personal.id,
+    connection_id: git.connection.id,
+    import_id: imported.id,
+    placeholder_id: member.user.id,
+    pull_request_id: git.pullRequest.id,
   }
   return { ...workspace, ids, robot }
 }

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { api, type Role } from '@baton/protocol'
 import { test as base, expect } from 'vitest'
 import { A2aRunner } from '../src/a2a/runner.ts'
@@ -16,10 +19,12 @@ import { Sql, sql } from '../src/db/sql.ts'
 import { EndpointWaker } from '../src/delivery/endpoint-waker.ts'
 import { DeliveryWorker } from '../src/delivery/worker.ts'
 import { advanceReplays } from '../src/events/replay.ts'
+import { workOnArchives } from '../src/exports/worker.ts'
 import type { Member, Person } from '../src/http/caller.ts'
 import type { Door } from '../src/http/invoke.ts'
 import { openApi } from '../src/http/openapi.ts'
 import { newId } from '../src/ids.ts'
+import { ImportWorker } from '../src/imports/worker.ts'
 import { queueNotifications } from '../src/inbox/due-mails.ts'
 import { endSnoozes } from '../src/inbox/threads.ts'
 import { createLog } from '../src/log.ts'
@@ -32,6 +37,7 @@ import { GuardedClient } from '../src/outbound/client.ts'
 import { remindOfExpiry } from '../src/personal-tokens/mails.ts'
 import { Relay } from '../src/relay/relay.ts'
 import { Wakeups } from '../src/relay/wakeups.ts'
+import { openStorage } from '../src/storage-check.ts'
 import { readWebFiles } from '../src/web/files.ts'
 import { acceptInvitation, invite } from '../src/workspaces/invitations.ts'
 import { createWorkspace } from '../src/workspaces/workspaces.ts'
@@ -108,11 +114,15 @@ export class TestApp {
     const clock = beside?.clock ?? new TestClock()
     // Receivers of tests listen on localhost.
     const config: Config = readConfig({ BATON_WEBHOOK_ALLOW: 'localhost', ...env })
+    const filesDir = !beside && config.files?.kind === 'directory' ? mkdtempSync(join(tmpdir(), 'baton-files-')) : null
+    if (config.files?.kind === 'directory')
+      config.files = beside?.ctx.config.files ?? { kind: 'directory', path: filesDir ?? '' }
     const db = await (beside ? openSameDatabase(beside.ctx.db) : openTestDatabase())
+    const storage = await openStorage(config, db)
     const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
     const [keys, log] = [beside?.ctx.keys ?? new Keyring(randomBytes(32)), createLog('silent')]
     const relay = new Relay(db, clock, log)
-    const ctx = { config, clock, keys, log, db, outbound, relay }
+    const ctx = { config, clock, keys, log, db, outbound, relay, storage }
     const { http, door } = await createApp(ctx, { stopping: false }, undefined, webDir ? readWebFiles(webDir) : null)
     await http.listen({ host: '127.0.0.1', port: 0 })
     const rootUrl = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`
@@ -123,6 +133,7 @@ export class TestApp {
       await relay.stop()
       await outbound.close()
       await db.close()
+      if (filesDir) rmSync(filesDir, { recursive: true, force: true })
     })
   }
 
@@ -142,6 +153,11 @@ export class TestApp {
     return waitedFor(new AgentRunner(this.ctx, this.door, this.#wakeups, strategy).drain())
   }
 
+  /** Reads and runs the imports that are due. */
+  workOnImports() {
+    return waitedFor(new ImportWorker(this.ctx).drain())
+  }
+
   /** Sends every mail that is due by the test's clock. Needs `SmtpServer.env`. */
   sendMails() {
     return waitedFor(responsesSettled(this.ctx).then(() => this.#mails.drain()))
@@ -153,6 +169,11 @@ export class TestApp {
     await queueNotifications(this.ctx)
     await remindOfExpiry(this.ctx)
     await this.sendMails()
+  }
+
+  /** Writes and restores the archives that wait. */
+  async workOnArchives() {
+    while ((await workOnArchives(this.ctx, createBuiltInAgent)) > 0);
   }
 
   /** Stores the session transitions that are due, as a worker does every second. */

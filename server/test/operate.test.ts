@@ -16,7 +16,7 @@ const command = process.env.BATON_TEST_BUNDLE
       '--input-type=module',
       '-e',
       `import { operate } from '${file('../dist/operate.js')}'
-       process.exitCode = operate(process.argv.slice(1), process.env)`,
+       process.exitCode = await operate(process.argv.slice(1), process.env)`,
       '--',
     ]
 const run = promisify(execFile)

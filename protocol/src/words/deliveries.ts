@@ -180,7 +180,7 @@ export const deliveries = {
     duration_ms: ['How long it took, in milliseconds', 34],
   },
   LiveChange: {
-    type: 'What changed: an item, the inbox, the workspace or its agents',
+    type: 'What changed: an item, the inbox, the workspace, its agents or an import',
     id: ['Id of the item; of the owner for `Inbox`; of the workspace for `Workspace` and `Agents`', exampleId('iss')],
     action: ['What happened to it', 'update'],
     parent_id: ['The issue or project of a comment or agent session', null],
@@ -205,6 +205,8 @@ export const deliveries = {
       'https://id.example.com/logout',
     ],
     mail: ['Whether the instance sends mail', false],
+    files: 'What can be uploaded; null if the instance has no place for files',
+    'files.max_bytes': ['Size of the largest file', 52_428_800],
     status: ['`ok`', 'ok'],
     openapi: ['Version of OpenAPI', '3.1.0'],
     q: ['Words to search for', 'webhook'],

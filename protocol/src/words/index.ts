@@ -8,6 +8,10 @@ import { agents } from './agents.ts'
 import { common } from './common.ts'
 import { deliveries } from './deliveries.ts'
 import { exampleId, exampleTime, type FieldWords, type SectionWords } from './examples.ts'
+import { exports } from './exports.ts'
+import { files } from './files.ts'
+import { git } from './git.ts'
+import { imports } from './imports.ts'
 import { people } from './people.ts'
 import { tracker } from './tracker.ts'
 
@@ -18,11 +22,22 @@ export { exampleId, exampleIds, exampleOtherId } from './examples.ts'
  * same meaning in a request, a response, a filter and an event, which are separate schemas. A section is named after a
  * schema's title or an operation.
  */
-export const fieldWords: Readonly<Record<string, SectionWords>> = { ...people, ...tracker, ...agents, ...deliveries }
+export const fieldWords: Readonly<Record<string, SectionWords>> = {
+  ...people,
+  ...tracker,
+  ...agents,
+  ...deliveries,
+  ...exports,
+  ...git,
+  ...imports,
+  ...files,
+}
 
 /** Schemas with the fields of another. */
 const extended: Readonly<Record<string, string>> = {
   CreatedWebhook: 'Webhook',
+  CreatedGitConnection: 'GitConnection',
+  GitSecret: 'GitConnection',
   WebhookSecret: 'Webhook',
   DeliveryDetail: 'Delivery',
   RegisteredApp: 'AgentApp',

@@ -4,6 +4,8 @@ import { exampleId, exampleOtherId, type SectionWords } from './examples.ts'
 const kindWords: Record<InboxKind, string> = {
   mention: 'A mention in a comment',
   assignment: 'An issue that was assigned to the person',
+  comment: 'A comment on an issue that the person watches',
+  status: 'A watched issue that was done, or is open again',
   agent_needs_you: 'A question of an agent',
   agent_finished: 'An agent that finished or failed',
   webhook_failing: 'A webhook that was disabled after repeated failures',
@@ -153,6 +155,7 @@ export const people = {
     id: 'Id of the workspace',
     name: ['Name of the workspace', 'Acme'],
     guidance: ['What every agent of the workspace should know, in Markdown', 'Write in British English.'],
+    deletion_at: 'When its data is deleted; null unless an owner has started its deletion. Until then it is read-only',
   },
   Member: {
     id: 'Id of the user',
@@ -191,6 +194,9 @@ export const people = {
     'teams.key': ['Key of the team', 'ENG'],
     'teams.name': ['Name of the team', 'Engineering'],
     expires_at: 'When the invitation can no longer be accepted',
+  },
+  startDeletion: {
+    name: ['The exact name of the workspace, as a confirmation', 'Acme'],
   },
   acceptInvitation: {
     workspace: 'The workspace that the caller joined',

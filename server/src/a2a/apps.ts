@@ -164,7 +164,8 @@ export async function refreshOldCards(ctx: Context) {
     const app = await db.row<{ id: string; workspaceId: string; cardUrl: string }>(sql`
       update a2a_apps x set read_at = ${clock.now()} where app_id = (
         select x.app_id from a2a_apps x join agent_apps a on a.id = x.app_id and a.deleted_at is null
-        where ${isDue} order by read_at limit 1 for update of x skip locked)
+        where ${isDue} and not exists (select from workspaces w where w.id = x.workspace_id and w.deletion_at is not null)
+        order by read_at limit 1 for update of x skip locked)
       returning app_id as id, workspace_id as "workspaceId", card_url as "cardUrl"`)
     if (!app) return
     const { raw } = await readCard(ctx, app.cardUrl)

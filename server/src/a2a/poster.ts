@@ -99,7 +99,9 @@ export class Poster {
     try {
       return await this.#door.invoke(operation, await this.#caller(), input)
     } catch (error) {
-      const isOver = error instanceof ApiError && ['SESSION_ENDED', 'RESOURCE_NOT_FOUND'].includes(error.code)
+      const isOver =
+        error instanceof ApiError &&
+        ['SESSION_ENDED', 'RESOURCE_NOT_FOUND', 'WORKSPACE_PENDING_DELETION'].includes(error.code)
       throw isOver ? new SessionOver() : error
     }
   }
@@ -109,9 +111,10 @@ export class Poster {
     const row = await this.#ctx.db.row<AppRow>(sql`
       select i.app_user_id as id, u.display_name as name, i.workspace_id as "workspaceId", a.id as "appId",
         a.name as "appName", i.id as "installationId", i.scopes as approved, a.requested_scopes as requested,
-        i.all_teams as "allTeams", i.team_ids as "teamIds"
+        i.all_teams as "allTeams", i.team_ids as "teamIds", w.deletion_at is not null as "pendingDeletion"
       from agent_sessions s join installations i on i.id = s.installation_id and i.revoked_at is null
       join agent_apps a on a.id = i.app_id join users u on u.id = i.app_user_id
+      join workspaces w on w.id = i.workspace_id
       where s.id = ${this.#sessionId}`)
     if (!row) throw new SessionOver()
     const { approved, requested, ...app } = row

@@ -4,7 +4,7 @@ import { recordAudit } from '../audit/record.ts'
 import type { Context } from '../context.ts'
 import type { Queryable, Tx } from '../db/database.ts'
 import { none, type Sql, sql } from '../db/sql.ts'
-import { cancelPending } from '../delivery/endpoints.ts'
+import { cancelPending, resumeEndpoints } from '../delivery/endpoints.ts'
 import { recordForApp, systemActor } from '../events/for-app.ts'
 import { stopReplay } from '../events/replay.ts'
 import type { Member } from '../http/caller.ts'
@@ -17,7 +17,7 @@ import { releaseUncovered } from '../issues/delegation.ts'
 import { endGrants } from '../login/grants.ts'
 import { effectiveScopes } from '../login/tokens.ts'
 import { createAgentUser, renameUser } from '../login/users.ts'
-import type { UnitOfWork } from '../unit-of-work.ts'
+import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { lockWorkspace, transactAs } from '../workspaces/members.ts'
 import { usersIn } from '../workspaces/users.ts'
 import { endListening } from './listeners.ts'
@@ -275,11 +275,44 @@ export async function uninstallApp(unit: UnitOfWork<Member>, appId: string) {
  * `revoked` (installation.uninstall-sends-revoked, installation.immediate-ends-send-no-prompted).
  */
 async function revoke(unit: UnitOfWork<Member>, installation: Stored) {
-  const { tx, now } = unit
+  const endpointId = await endAccess(unit, installation)
+  await releaseUncovered(unit, { id: installation.id, agentId: installation.app_user_id })
+  await endWork(unit, installation, endpointId)
+  await recordAudit(unit, {
+    action: 'installation.uninstalled',
+    subjectId: installation.id,
+    details: { app_id: installation.app_id },
+  })
+}
+
+/**
+ * Uninstalls one app of a workspace that is about to be purged, and lets `revoked` be sent, which is all that its endpoint
+ * still has. Issues keep their delegate: they are purged too. Returns false if none is left.
+ */
+export const uninstallBeforePurge = (ctx: Context, workspaceId: string): Promise<boolean> =>
+  transact(ctx, { id: null, workspaceId }, async (unit) => {
+    const installation = await lockInstallation(
+      unit.tx,
+      sql`${active(workspaceId)} and i.id = (
+      select id from installations where workspace_id = ${workspaceId} and revoked_at is null order by id limit 1)`,
+    )
+    if (!installation) return false
+    const endpointId = await endAccess(unit, installation)
+    await endWork(unit, installation, endpointId)
+    await resumeEndpoints(unit.tx, sql`id = ${endpointId}`)
+    return true
+  })
+
+/** Returns the id of the app's endpoint, which is locked from now on. */
+async function endAccess({ tx, now }: UnitOfWork, installation: Stored): Promise<string> {
   const endpointId = await endpointOf(tx, installation.app_id)
   await tx.run(sql`update installations set revoked_at = ${now}, updated_at = ${now} where id = ${installation.id}`)
   await endGrants(tx, now, sql`installation_id = ${installation.id}`)
-  await releaseUncovered(unit, { id: installation.id, agentId: installation.app_user_id })
+  return endpointId
+}
+
+async function endWork(unit: UnitOfWork, installation: Stored, endpointId: string) {
+  const { tx, now } = unit
   await endAllOf(unit, installation.app_user_id)
   // The app's own listener; a person continues to receive, first of all `revoked`.
   await endListening(tx, now, sql`user_id = ${installation.app_user_id}`)
@@ -296,11 +329,6 @@ async function revoke(unit: UnitOfWork<Member>, installation: Stored) {
       data: { event_id: `rv_${installation.id}`, installation_id: installation.id, app_id: installation.app_id },
     },
   )
-  await recordAudit(unit, {
-    action: 'installation.uninstalled',
-    subjectId: installation.id,
-    details: { app_id: installation.app_id },
-  })
 }
 
 async function endpointOf(tx: Tx, appId: string): Promise<string> {

@@ -1,6 +1,7 @@
 import { sql } from '../db/sql.ts'
+import { systemActor } from '../events/for-app.ts'
 import { actorOf, type EventActor } from '../events/record.ts'
-import type { Actor } from '../http/caller.ts'
+import type { Actor, System } from '../http/caller.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { isOpen } from './read.ts'
 
@@ -9,9 +10,10 @@ import { isOpen } from './read.ts'
  * delegated it, otherwise the caller.
  */
 export async function actorsOnIssues(
-  { tx, caller }: UnitOfWork<Actor>,
+  { tx, caller }: UnitOfWork<Actor | System>,
   issueIds: readonly string[],
 ): Promise<(issueId: string) => EventActor> {
+  if (caller.kind === 'system') return () => systemActor
   const itself = actorOf(caller)
   if (caller.kind === 'person' || issueIds.length === 0) return () => itself
   const delegations = await tx.rows<{ issueId: string; id: string; name: string }>(sql`

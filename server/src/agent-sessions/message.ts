@@ -1,4 +1,5 @@
 import type { AgentActivity, Answer } from '@baton/protocol'
+import { linkReferenced } from '../files/links.ts'
 import type { Member } from '../http/caller.ts'
 import { markQuestionsRead } from '../inbox/answered.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
@@ -40,6 +41,9 @@ async function appendPrompt(
   const author = { kind: 'user', id: caller.id, name: caller.name, avatar_url: null } as const
   const activity = await append(unit, session, lifecycle, { ...draft, author })
   if (!activity) throw new Error(`session ${session.id} was changed though it was locked`)
+  if (draft.content.type === 'prompt') {
+    await linkReferenced(unit, { type: 'session', id: session.id }, draft.content.body)
+  }
   await recordPrompted(unit, session, activity)
   await markQuestionsRead(unit, session)
   sendSessionHint(tx, session)

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { isConflict, type Queryable, type Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
+import { linkReferenced, refersToFiles } from '../files/links.ts'
 import type { Actor, App, Member } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { transact, type UnitOfWork, withoutTransaction } from '../unit-of-work.ts'
@@ -56,11 +57,13 @@ export function postActivity(ctx: Context, caller: Actor, sessionId: string, req
 /**
  * The most frequent call, so it usually takes two statements and no lock: it reads the session, and writes if the
  * session was not changed in between. After repeated conflicts it locks the session. An activity that notifies a person
- * needs a transaction for the inbox entry.
+ * or shows files needs a transaction for the inbox entry or the links.
  */
 async function postAsAgent(ctx: Context, caller: App, post: Post): Promise<AgentActivity> {
   const { sessionId, input } = post
-  for (let attempt = 0; attempt < unlockedAttempts && !notifies(input.content.type); attempt++) {
+  const text = textOf(input)
+  const needsTransaction = notifies(input.content.type) || refersToFiles(text)
+  for (let attempt = 0; attempt < unlockedAttempts && !needsTransaction; attempt++) {
     const posted = await tryPostAsAgent(withoutTransaction(ctx, caller), post).catch(ignoreConflict)
     if (!posted) continue
     if (posted.session) sendSessionHint(ctx.db, posted.session)
@@ -72,12 +75,19 @@ async function postAsAgent(ctx: Context, caller: App, post: Post): Promise<Agent
     await tx.row(sql`select 1 from agent_sessions where id = ${sessionId} and agent_id = ${caller.id} for update`)
     const posted = found(await tryPostAsAgent(unit, post))
     if (posted.session) {
+      await linkReferenced(unit, { type: 'session', id: sessionId }, text)
       sendSessionHint(tx, posted.session)
       await notifyRequester(unit, posted.session, input.content.type)
     }
     return posted.activity
   })
 }
+
+/** All texts of an activity. */
+const textOf = ({ content }: NewActivity) =>
+  Object.values(content)
+    .filter((value) => typeof value === 'string')
+    .join('\n')
 
 function ignoreConflict(error: unknown): undefined {
   if (!isConflict(error)) throw error

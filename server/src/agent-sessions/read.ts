@@ -3,26 +3,15 @@ import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { none, type Sql, sql } from '../db/sql.ts'
-import { type Actor, limitedTo } from '../http/caller.ts'
+import type { Actor } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
-import { issueInReach, projectInReach } from '../installations/reach.ts'
+import { sessionInReach } from '../installations/reach.ts'
 import { readSessions } from './session.ts'
 import type { TimeRules } from './state.ts'
 
-/**
- * An app sees its own sessions; a person the sessions on items they can access; an agent inside the service its own
- * sessions on items it can access. A condition on the session `s` and its issue `i` or project `p`.
- */
-export function isVisibleTo(caller: Actor): Sql {
-  const own = caller.kind === 'app' ? sql`and s.agent_id = ${caller.id}` : none
-  if (caller.kind === 'app' && caller.installationId !== null) return sql`s.workspace_id = ${caller.workspaceId} ${own}`
-  const personalOf = caller.kind === 'app' ? caller.personalOf : caller.id
-  // A session without an item belongs to no team.
-  const withoutItem = limitedTo(caller) ? sql`false` : sql`s.personal_of is null or s.personal_of = ${personalOf}`
-  return sql`s.workspace_id = ${caller.workspaceId} ${own} and coalesce(${issueInReach(caller)},
-    ${projectInReach(caller)}, ${withoutItem})`
-}
+/** A condition on the session `s` and its issue `i` or project `p`. */
+export const isVisibleTo = sessionInReach
 
 export async function getSession(ctx: Context, caller: Actor, id: string): Promise<AgentSession> {
   const [session] = await readSessions(

@@ -20,6 +20,25 @@ export const stopSession = (ctx: Context, caller: Member, id: string): Promise<A
     return readSession(unit, id)
   })
 
+/**
+ * Stops up to `limit` sessions of the workspace that work or wait, and returns how many. Those that have answered stay as
+ * they are.
+ */
+export const stopSessionsOf = (ctx: Context, caller: Member, limit: number): Promise<number> =>
+  transact(ctx, caller, async (unit) => {
+    const sessions = await lockSessions(
+      unit,
+      sql`s.id in (
+        select id from agent_sessions where workspace_id = ${caller.workspaceId} and ended_at is null
+          and state in ('pending', 'active', 'awaitingInput', 'stale')
+        order by id limit ${limit})`,
+    )
+    for (const session of sessions) {
+      if (acceptsMessages(session.lifecycle)) await postStop(unit, session, 'stopped')
+    }
+    return sessions.length
+  })
+
 /** session.undelegate-makes-stopping: stops only the session of this delegation. */
 export async function stopDelegation(
   unit: UnitOfWork<Member>,

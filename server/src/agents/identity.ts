@@ -18,6 +18,7 @@ interface SessionAgent {
   instructions: string
   workspaceId: string
   personalOf: string | null
+  pendingDeletion: boolean
 }
 
 /**
@@ -33,17 +34,18 @@ export async function findSessionAgent(
     select n.user_id as id, u.display_name as name, u.agent_kind as kind, n.instructions,
       n.workspace_id as "workspaceId",
       case when i.personal and i.reporter_id = n.owner_id or p.personal and p.owner_id = n.owner_id
-        then n.owner_id end as "personalOf"
+        then n.owner_id end as "personalOf", w.deletion_at is not null as "pendingDeletion"
     from agent_sessions s
     join inside_agents n on n.user_id = s.agent_id and n.deleted_at is null
     join users u on u.id = n.user_id
+    join workspaces w on w.id = n.workspace_id
     left join issues i on i.id = s.issue_id
     left join projects p on p.id = s.project_id
     where s.id = ${sessionId} and (n.owner_id is null or exists (
       select from memberships m where m.workspace_id = n.workspace_id and m.user_id = n.owner_id))
       ${claimed ? sql`and exists (select from agent_work w where w.id = ${claimed.id} and w.claim_id = ${claimed.claimId})` : none}`)
   if (!agent) return undefined
-  const { id, name, kind, workspaceId, personalOf } = agent
+  const { id, name, kind, workspaceId, personalOf, pendingDeletion } = agent
   return {
     agent,
     caller: {
@@ -60,6 +62,7 @@ export async function findSessionAgent(
       allTeams: true,
       teamIds: [],
       personalOf,
+      pendingDeletion,
     },
   }
 }

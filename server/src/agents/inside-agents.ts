@@ -12,15 +12,17 @@ interface NewInsideAgent {
   ownerId: string | null
 }
 
-export async function createInsideAgent(unit: UnitOfWork, agent: NewInsideAgent): Promise<string> {
+export async function createInsideAgent(unit: UnitOfWork, agent: NewInsideAgent, userId?: string): Promise<string> {
   const { tx, now } = unit
-  const id = await createAgentUser(unit, agent.kind, agent.name)
+  const id = await createAgentUser(unit, agent.kind, agent.name, userId)
   await tx.run(sql`
     insert into inside_agents (user_id, workspace_id, owner_id, instructions, created_at, updated_at)
     values (${id}, ${agent.workspaceId}, ${agent.ownerId}, ${agent.instructions}, ${now}, ${now})`)
   return id
 }
 
-/** Every workspace has a built-in agent from the start. */
-export const createBuiltInAgent = (unit: UnitOfWork, workspaceId: string) =>
-  createInsideAgent(unit, { kind: 'deployment', name: builtInName, instructions: '', workspaceId, ownerId: null })
+/** Every workspace has a built-in agent from the start. A restored workspace keeps the id of the one it had. */
+export const createBuiltInAgent = (unit: UnitOfWork, workspaceId: string, userId?: string) => {
+  const agent = { kind: 'deployment', name: builtInName, instructions: '', workspaceId, ownerId: null } as const
+  return createInsideAgent(unit, agent, userId)
+}

@@ -161,7 +161,8 @@ export class AgentRunner {
   }
 }
 
-/** The session has ended, or the agent lost access: nothing can be posted any more. */
+/** The session has ended, the agent lost access, or the workspace is about to be deleted: nothing can be posted any more. */
 const isOver = (error: unknown) =>
   error instanceof AccessLost ||
-  (error instanceof ApiError && (error.code === 'SESSION_ENDED' || error.code === 'RESOURCE_NOT_FOUND'))
+  (error instanceof ApiError &&
+    ['SESSION_ENDED', 'RESOURCE_NOT_FOUND', 'WORKSPACE_PENDING_DELETION'].includes(error.code))

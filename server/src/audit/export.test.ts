@@ -1,6 +1,6 @@
 import { describe, expect, test as plain } from 'vitest'
 import { test, verifies } from '../../test/harness.ts'
-import { csvCell } from './export.ts'
+import { csvCell } from '../http/csv.ts'
 
 const lines = (text: string) => text.split(/\r?\n/).filter(Boolean)
 

@@ -4,6 +4,7 @@ import { days, plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { none, sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
+import { csvLine } from '../http/csv.ts'
 import { invalid } from '../http/errors.ts'
 import { takeOne } from '../http/rate-limit.ts'
 import { Reply } from '../http/route.ts'
@@ -67,14 +68,6 @@ const cellsOf = ({ id, created_at, action, actor, subject_id, details }: AuditEn
   subject_id,
   JSON.stringify(details),
 ]
-
-/** Quotes a cell (RFC 4180). Spreadsheets run text that begins with one of these characters as a formula. */
-export function csvCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}
-
-const csvLine = (cells: string[]) => `${cells.map(csvCell).join(',')}\r\n`
 
 const formats = {
   ndjson: {

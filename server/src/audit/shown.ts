@@ -4,6 +4,10 @@ import type { AuditAction } from '@baton/protocol'
 export const shownIn: Record<AuditAction, 'Workspace' | 'Agents' | null> = {
   'workspace.created': null, // no browser can watch it yet
   'workspace.updated': 'Workspace',
+  'workspace.deletion_started': 'Workspace',
+  'workspace.deletion_canceled': 'Workspace',
+  'workspace.exported': null,
+  'workspace.restored': null,
   'member.joined': 'Workspace',
   'member.role_changed': 'Workspace',
   'member.removed': 'Workspace',
@@ -51,4 +55,14 @@ export const shownIn: Record<AuditAction, 'Workspace' | 'Agents' | null> = {
   'webhook.rotation_finished': null,
   'webhook.replay_started': null,
   'webhook.replay_stopped': null,
+  // Not live: only managers see connections.
+  'git_connection.created': null,
+  'git_connection.updated': null,
+  'git_connection.deleted': null,
+  'git_connection.secret_rotated': null,
+  'team.git_automation_changed': null,
+  // Not live: progress has its own hint.
+  'import.started': null,
+  'import.deleted': null,
+  'placeholder.assigned': 'Workspace',
 }

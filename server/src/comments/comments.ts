@@ -6,18 +6,21 @@ import type { Queryable } from '../db/database.ts'
 import { insertRows, none, sql } from '../db/sql.ts'
 import { recordComments } from '../events/comments.ts'
 import { type PlacedComment, readComments, withoutPlace } from '../events/placed-comments.ts'
+import { linkReferenced } from '../files/links.ts'
 import { type Actor, isManager } from '../http/caller.ts'
 import { ApiError, found, invalid, notFound } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import type { Alias } from '../http/route.ts'
 import { newId } from '../ids.ts'
-import { notify } from '../inbox/notify.ts'
+import { replaceCommentEntries } from '../inbox/answered.ts'
+import { type Notice, notify } from '../inbox/notify.ts'
 import { issueInReach, outOfReach, projectInReach, reached, reaches } from '../installations/reach.ts'
+import { addWatchers } from '../issues/watchers.ts'
 import { storeAlias } from '../linear-shape/aliases.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { findMentionedUsers, lockMentionedAgents, promptAgents } from './mentions.ts'
 
-interface Target {
+export interface Target {
   target_type: CommentTarget
   target_id: string
 }
@@ -78,10 +81,11 @@ export const createComment = (ctx: Context, caller: Actor, body: NewComment, ali
       id, workspace_id, issue_id, project_id, parent_comment_id, author_id, text, mentioned_user_ids, is_resolved, internal,
       created_at, updated_at`
     await tx.run(insertRows(sql`comments`, columns, [row]))
+    await linkReferenced(unit, { type: 'comment', id }, body.text)
     if (alias) await storeAlias(unit, alias, id)
     const comment = await findComment(tx, config, caller, id)
     await recordComments(unit, 'create', [comment])
-    await notifyMentioned(unit, comment, comment.mentioned_user_ids)
+    await notifyOfComment(unit, comment)
     await promptAgents(unit, comment, agents, { isNew: true })
     return withoutPlace(comment)
   })
@@ -110,9 +114,10 @@ export const updateComment = (ctx: Context, caller: Actor, id: string, change: C
       update comments set text = ${after.text}, is_resolved = ${after.is_resolved}, edited_at = ${after.edited_at},
         mentioned_user_ids = ${after.mentioned_user_ids}, updated_at = ${after.updated_at}
       where id = ${id}`)
+    if (edited) await linkReferenced(unit, { type: 'comment', id }, text)
     await recordComments(unit, 'update', [after])
     const added = after.mentioned_user_ids.filter((user) => !before.mentioned_user_ids.includes(user))
-    await notifyMentioned(unit, after, added)
+    await notifyOfEdit(unit, after, added)
     const newlyMentioned = agents.filter((agent) => added.includes(agent.id))
     if (newlyMentioned.length > 0) await promptAgents(unit, after, newlyMentioned, { isNew: false })
     return withoutPlace(after)
@@ -133,7 +138,7 @@ export const deleteComment = (ctx: Context, caller: Actor, id: string) =>
   })
 
 /** Comments have the access rules of their issue or project; internal ones are hidden from apps. */
-async function findComment(db: Queryable, config: Config, caller: Actor, id: string): Promise<PlacedComment> {
+export async function findComment(db: Queryable, config: Config, caller: Actor, id: string): Promise<PlacedComment> {
   const [comment] = await readComments(config, db, sql`c.id = ${id} and c.workspace_id = ${caller.workspaceId}`)
   const placed = found(comment)
   if (isHidden(caller, placed)) throw notFound()
@@ -166,7 +171,7 @@ async function rootOf(unit: UnitOfWork<Actor>, target: Target, parentId: string)
  * Refuses unless the caller can access the issue or project. With a `lock`, it is neither deleted nor made personal until
  * the transaction ends.
  */
-async function mustReachTarget(db: Queryable, caller: Actor, { target_type, target_id }: Target, lock = none) {
+export async function mustReachTarget(db: Queryable, caller: Actor, { target_type, target_id }: Target, lock = none) {
   const target = await db.row<{ reached: boolean }>(
     target_type === 'issue'
       ? sql`
@@ -179,14 +184,43 @@ async function mustReachTarget(db: Queryable, caller: Actor, { target_type, targ
   reached(caller, target)
 }
 
-const notifyMentioned = (unit: UnitOfWork<Actor>, comment: PlacedComment, userIds: string[]) =>
-  notify(
+const noticeOf = (
+  { id, target_type, target_id }: PlacedComment,
+  kind: 'mention' | 'comment',
+  userId: string,
+): Notice => ({
+  kind,
+  userId,
+  commentId: id,
+  issueId: target_type === 'issue' ? target_id : null,
+  projectId: target_type === 'project' ? target_id : null,
+})
+
+/** One entry for each user: as mentioned, otherwise as watcher of the issue (watch.inbox). */
+async function notifyOfComment(unit: UnitOfWork<Actor>, comment: PlacedComment) {
+  const mentioned = comment.mentioned_user_ids
+  const watchers = await watchersAfter(unit, comment, [unit.caller.id, ...mentioned])
+  const others = watchers.filter((userId) => !mentioned.includes(userId))
+  await notify(unit, [
+    ...mentioned.map((userId) => noticeOf(comment, 'mention', userId)),
+    ...others.map((userId) => noticeOf(comment, 'comment', userId)),
+  ])
+}
+
+/** For users whom an edit newly mentions. The mention takes the place of what they got as watchers. */
+async function notifyOfEdit(unit: UnitOfWork<Actor>, comment: PlacedComment, added: string[]) {
+  if (added.length === 0) return
+  await watchersAfter(unit, comment, added)
+  await replaceCommentEntries(unit, comment.id, added)
+  await notify(
     unit,
-    userIds.map((userId) => ({
-      kind: 'mention',
-      userId,
-      commentId: comment.id,
-      issueId: comment.target_type === 'issue' ? comment.target_id : null,
-      projectId: comment.target_type === 'project' ? comment.target_id : null,
-    })),
+    added.map((userId) => noticeOf(comment, 'mention', userId)),
   )
+}
+
+/** Adds watchers to the issue of a comment and returns those to notify. Projects have none. */
+async function watchersAfter(unit: UnitOfWork<Actor>, comment: PlacedComment, userIds: string[]): Promise<string[]> {
+  if (comment.target_type !== 'issue') return []
+  const added = userIds.map((userId) => ({ issueId: comment.target_id, userId }))
+  return (await addWatchers(unit, added)).map(({ userId }) => userId)
+}

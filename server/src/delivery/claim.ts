@@ -71,7 +71,7 @@ const isMine = (now: Date, owner: string) => sql`(owner = ${owner} or ${isFree(n
 /**
  * Takes up to `limit` due deliveries, a fair share of each due endpoint: the endpoints that have waited longest first,
  * first attempts before retries, and these before replayed deliveries. Of a disabled endpoint only redeliveries are
- * taken; the others are held.
+ * taken; the others are held. Of a paused endpoint none is taken (export.deletion-read-only).
  *
  * The worker becomes the owner of these endpoints, so the deliveries themselves are not written: it knows which it has
  * in flight, and no other worker sends to the endpoint. An endpoint with nothing to send and nothing in flight is
@@ -88,14 +88,14 @@ export async function claim(db: Db, now: Date, limit: number, { owner, woken, in
   const available = isMine(now, owner)
   const rows = await db.rows<Row>(sql`
     ${undurably}, due as materialized (
-      select id from endpoints where next_due_at <= ${now} and deleted_at is null and ${available}
+      select id from endpoints where next_due_at <= ${now} and deleted_at is null and not paused and ${available}
       order by next_due_at limit ${dueTaken}
     ), held as (
       select e.id, e.protocol, e.url, e.secret, e.next_secret, e.takes_over_at, e.state = 'enabled' as enabled, e.turn, e.struggling,
         e.outage_since is not null as has_outage, e.wanted_by,
         exists (select from listeners l where l.endpoint_id = e.id and l.lease_until > ${now}) as has_listener
       from undurable, endpoints e
-      where e.id = any(array(select id from due) || ${woken}::text[]) and e.deleted_at is null and ${available}
+      where e.id = any(array(select id from due) || ${woken}::text[]) and e.deleted_at is null and not e.paused and ${available}
         -- Taken by a worker of the version before.
         and not exists (select from deliveries c where c.endpoint_id = e.id and c.claim_id is not null)
       for no key update of e skip locked
@@ -188,7 +188,7 @@ const isPicked = (row: Row): row is PickedRow => row.id !== null
 export async function nextDueAt(db: Db, now: Date, owner: string): Promise<Date | null> {
   const row = await db.row<{ at: string }>(sql`
     select next_due_at as at from endpoints
-    where next_due_at is not null and deleted_at is null and ${isMine(now, owner)}
+    where next_due_at is not null and deleted_at is null and not paused and ${isMine(now, owner)}
     order by next_due_at limit 1`)
   return row ? new Date(row.at) : null
 }
@@ -198,7 +198,7 @@ export const askForShare = (db: Db, owner: string, now: Date) =>
   db.run(sql`
     update endpoints set wanted_by = ${owner} where id in (
       select id from endpoints
-      where next_due_at <= ${plus(now, -wantedAfterMs)} and deleted_at is null and wanted_by is null
+      where next_due_at <= ${plus(now, -wantedAfterMs)} and deleted_at is null and not paused and wanted_by is null
         and owner <> ${owner} and not ${isFree(now)}
       order by next_due_at limit ${endpointsPerClaim} for no key update skip locked)`)
 
@@ -231,7 +231,7 @@ export const wakeOverlooked = (db: Db, now: Date) =>
   db.tx(async (tx) => {
     const overlooked = await tx.rows<{ id: string }>(sql`
       select e.id from endpoints e
-      where e.deleted_at is null and (e.next_due_at is null or e.next_due_at > ${now}) and ${isFree(now)} and (
+      where e.deleted_at is null and not e.paused and (e.next_due_at is null or e.next_due_at > ${now}) and ${isFree(now)} and (
         exists (select from deliveries where endpoint_id = e.id and ${isRedelivery})
         or e.state = 'enabled' and (
           exists (select from deliveries where endpoint_id = e.id and ${isFirst})

@@ -90,6 +90,19 @@ export async function setState(tx: Tx, id: string, state: 'enabled' | 'disabled'
   tx.afterCommit('due', [id])
 }
 
+/** Holds all deliveries of the workspace's endpoints, also those that were asked for, until they are resumed. */
+export const pauseEndpoints = (tx: Tx, workspaceId: string) =>
+  tx.run(sql`update endpoints set paused = true, next_due_at = null where workspace_id = ${workspaceId}`)
+
+export async function resumeEndpoints(tx: Tx, which: Sql) {
+  const resumed = await tx.rows<{ id: string }>(sql`
+    update endpoints set paused = false where paused and ${which} returning id`)
+  tx.afterCommit(
+    'due',
+    resumed.map(({ id }) => id),
+  )
+}
+
 export const setUrl = (tx: Tx, id: string, url: string, now: Date) =>
   tx.run(sql`update endpoints set url = ${url}, updated_at = ${now} where id = ${id} and url <> ${url}`)
 

@@ -35,7 +35,7 @@ const cancelHeld = (db: Db, before: Date, now: Date) =>
     where status = 'pending' and claim_id is null and (endpoint_id, id) in (
       select d.endpoint_id, d.id from endpoints e join deliveries d on d.endpoint_id = e.id
       where (e.state <> 'enabled' and e.state_since <= ${before} or e.deleted_at is not null)
-        and d.status = 'pending' and d.claim_id is null
+        and d.status = 'pending' and d.claim_id is null and not e.paused
       limit ${canceledPerBatch} for no key update of d skip locked)`)
 
 /**

@@ -162,6 +162,7 @@ describe('GET /instance', () => {
       demo: null,
       has_model: false,
       mail: false,
+      files: { max_bytes: 52_428_800 },
       passkeys: true,
       sso: { only: false, providers: [] },
     })

@@ -40,6 +40,15 @@ export const remedies: Record<ErrorCode, string> = {
 
   A2A_APP:
     'An A2A agent gets no Baton token and no webhook. `PUT …/a2a/credential` changes its credential, `POST …/a2a/card` reads its card again.',
+  FILES_NOT_CONFIGURED:
+    'Set `BATON_FILES_DIR` to a directory that all processes share, or `BATON_S3_URL` to a bucket; see [running](running.md).',
+  IMPORT_RUNNING: '`GET /imports` shows it. Wait until it is done, or cancel it with `POST /imports/{id}/cancel`.',
+  STORAGE_LIMIT_REACHED:
+    '`details.limit` and `details.used` are in bytes. Delete files, or ask the operator to raise `BATON_WORKSPACE_BYTES`.',
+  WORKSPACE_PENDING_DELETION:
+    'An owner can cancel with `DELETE /workspaces/me/deletion` until the data is purged. Reading and exporting still work.',
+  EDIT_CONFLICT:
+    'Read the issue again, merge your change with the fields in `details.fields`, and send it with the new `updated_at` as `if_updated_at`, or without it to overwrite them.',
   A2A_CARD_UNUSABLE:
     '`details.reason` is one of: `not_a_card`, `no_supported_binding` (neither JSONRPC nor HTTP+JSON), `no_supported_version` (neither 1.x nor 0.3.x), `interface_not_public`, `required_extension`, `mtls_only`, `origin_changed` (accept it with `POST …/a2a/card {"accept": true}`).',
   ALREADY_INSTALLED:

@@ -20,7 +20,9 @@ import { expect, onTestFinished } from 'vitest'
 import { A2aServer } from '../../test/a2a-server.ts'
 import { Authenticator } from '../../test/authenticator.ts'
 import { accepted, makeScene } from '../../test/calls.ts'
-import { type InstalledApp, type TestApp, type TestPerson, test } from '../../test/harness.ts'
+import { connect } from '../../test/git.ts'
+import { type InstalledApp, type TestApp, type TestPerson, test, within } from '../../test/harness.ts'
+import { importAll, linearCsv, linearRow, preview, upload } from '../../test/imports.ts'
 import { ssoSettings, type TestIssuer } from '../../test/issuer.ts'
 import { installedLinearApp } from '../../test/linear.ts'
 import { Listener, listenable } from '../../test/listener.ts'
@@ -88,13 +90,14 @@ class Company {
   }
 
   async prepare(name: RouteName, { route }: Operation, sample: string): Promise<Prepared> {
-    const { owner, robot, ids, id: workspaceId } = this.#scene
-    const real: Record<string, string> = { wsp: workspaceId }
+    const { owner, robot, ids } = this.#scene
+    const real: Record<string, string> = { wsp: this.#scene.id }
     for (const [param, value] of Object.entries(ids)) {
       // The scene's own app has an address that cannot be reached.
       if (!['agent_id', 'app_id', 'request_id'].includes(param)) real[value.split('_')[0] ?? ''] = value
     }
-    const { caller = owner, token, values = {}, texts = {}, agent = robot } = await this.#special(name)
+    const { caller = owner, token, values = {}, texts = {}, agent = robot, ...rest } = await this.#special(name)
+    const { workspaceId = this.#scene.id } = rest
     Object.assign(real, { app: this.#registered.app.id, cli: this.#registered.client_id }, values)
     let text = sample
       .replaceAll(sampleUrl, this.#app.rootUrl)
@@ -115,6 +118,8 @@ class Company {
     values?: Record<string, string>
     texts?: Record<string, string>
     agent?: InstalledApp
+    /** In place of that of the scene, which the other samples change. */
+    workspaceId?: string
   }> {
     const { owner, ids, robot } = this.#scene
     const { client_id: clientId } = this.#registered
@@ -126,6 +131,14 @@ class Company {
       case 'getAppDelivery':
       case 'redeliverToApp':
         return { values: { dlv: this.#deliveryId } }
+      case 'startDeletion':
+      case 'cancelDeletion': {
+        const { body } = await owner.post('/workspaces', { name: 'Acme' })
+        if (name === 'cancelDeletion') {
+          await within(owner, body.id).post('/workspaces/me/deletion', { name: 'Acme' })
+        }
+        return { workspaceId: body.id }
+      }
       case 'finishWebhookRotation':
         await owner.post(`/webhooks/${ids.webhook_id}/secret`, { overlap_hours: 1 })
         return {}
@@ -192,6 +205,10 @@ class Company {
         const { body } = await owner.post('/agent-apps/a2a', wanted)
         return { values: { app: body.app.id } }
       }
+      case 'receiveGitHook': {
+        const { id, secret } = await connect(owner, { kind: 'gitlab' })
+        return { values: { gcn: id }, texts: { whsec_5f1c2d3e4b6a79808f9e: secret } }
+      }
       case 'answerAttempt': {
         const app = await listenable(this.#app, owner, 'http://localhost:9')
         const listener = await Listener.of(owner, app.id, { takeOver: true })
@@ -218,8 +235,46 @@ class Company {
       }
       case 'deleteTeam':
         return { values: { team: (await owner.post('/teams', { name: 'Old', key: 'OLD' })).body.id } }
+      case 'markDuplicate': {
+        const { body: original } = await owner.post('/issues', { title: 'The same', team_id: ids.team_id })
+        return { texts: { [exampleOtherId('iss')]: original.id } }
+      }
       case 'installApp':
         return { values: { app: (await register(owner, 'Installed')).app.id } }
+      case 'createExportLink':
+        await this.#app.workOnArchives()
+        return {}
+      case 'downloadExport': {
+        await this.#app.workOnArchives()
+        const { body } = await owner.post(`/exports/${ids.export_id}/link`)
+        return { texts: { dXNyXzAxazliM241: body.url.split('/').at(-1) } }
+      }
+      case 'createRestore':
+        return { caller: await this.#app.person(), texts: { 'acme.tar.gz': 'package.json' } }
+      case 'addImportFile':
+        return { texts: { 'issues.csv': 'package.json' } }
+      case 'readImport':
+        return { values: { imp: await upload(owner, 'linear', linearCsv([linearRow()])) } }
+      case 'startImport': {
+        // A running import would keep others from starting.
+        const { body } = await owner.post('/workspaces', { name: 'Acme' })
+        const there = within(owner, body.id)
+        const id = await upload(there, 'linear', linearCsv([linearRow()]))
+        await preview(this.#app, there, id)
+        return { workspaceId: body.id, values: { imp: id } }
+      }
+      case 'assignPlaceholder': {
+        await importAll(this.#app, owner, 'linear', linearCsv([linearRow({ Creator: `Grace ${name}` })]))
+        const { body } = await owner.get('/placeholders')
+        return { values: { usr: body.data[0].id }, texts: { [exampleOtherId('usr')]: owner.user.id } }
+      }
+      case 'uploadFile':
+      case 'uploadSessionFile':
+        return { texts: { 'door.png': 'package.json' } }
+      case 'openFileLink': {
+        const { body } = await owner.post(`/files/${ids.file_id}/link`)
+        return { texts: { dXNyXzAxazliM241: body.url.split('/').at(-1) } }
+      }
       case 'unsubscribe':
         return { texts: { dXNyXzAxazliM241: ids.token as string } }
       case 'deleteTokenOfWorkspace': {

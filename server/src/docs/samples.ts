@@ -4,6 +4,7 @@ import {
   described,
   exampleId,
   exampleOf,
+  exampleOtherId,
   inWorkspace,
   type Operation,
   parameterWords,
@@ -18,6 +19,10 @@ export const sampleUrl = 'http://localhost:3000'
 interface Input {
   query?: Record<string, unknown>
   body?: unknown
+  /** In place of a login, where the caller is another service. */
+  headers?: Record<string, string>
+  /** The file to upload. */
+  file?: string
 }
 
 const manifest = {
@@ -35,11 +40,19 @@ const inputs: { [Name in RouteName]?: Input } = {
   importIssues: {
     body: { issues: [{ title: 'Fix the door', team_id: exampleId('team') }, { title: 'Oil the hinges' }] },
   },
+  createIssues: {
+    body: { issues: [{ title: 'Fix the door', team_id: exampleId('team') }, { title: 'Oil the hinges' }] },
+  },
+  exportIssues: { query: { status: 'done' } },
+  watchIssue: { body: { muted: true } },
+  createTemplate: { body: { name: 'Bug report', team_id: exampleId('team'), type: 'bug', description: '## Steps' } },
+  updateTemplate: { body: { default: true } },
   updateIssue: { body: { status: 'in_progress', assignee_id: exampleId('usr') } },
   createProject: { body: { title: 'New shop', team_ids: [exampleId('team')] } },
   updateProject: { body: { status: 'in_progress', health_status: 'on_track' } },
   createComment: { body: { target_type: 'issue', target_id: exampleId('iss'), text: 'The key is under the mat.' } },
   updateComment: { body: { is_resolved: true } },
+  uploadFile: { query: { target_type: 'issue', target_id: exampleId('iss') } },
   createLabel: { body: { name: 'Door', color: '#1f6feb' } },
   updateLabel: { body: { color: '#d1242f' } },
   updateMilestone: { body: { target_date: '2026-03-02T09:00:00Z' } },
@@ -161,6 +174,25 @@ const inputs: { [Name in RouteName]?: Input } = {
     },
   },
   searchDocs: { query: { q: 'webhook' } },
+  createGitConnection: { body: { kind: 'github', name: 'Shop', repositories: ['acme/shop'] } },
+  updateGitConnection: { body: { repositories: ['acme/shop', 'acme/site'] } },
+  receiveGitHook: {
+    headers: { 'X-Gitlab-Event': 'Push Hook', 'X-Gitlab-Token': 'whsec_5f1c2d3e4b6a79808f9e' },
+    body: {
+      object_kind: 'push',
+      ref: 'refs/heads/ada/eng-12-fix-the-door',
+      after: '5f1c2d3e4b6a79808f9e5f1c2d3e4b6a79808f9e',
+      project: { path_with_namespace: 'acme/shop', web_url: 'https://gitlab.com/acme/shop' },
+    },
+  },
+  listPullRequests: { query: { issue_id: exampleId('iss') } },
+  linkPullRequest: { body: { closes: true } },
+  setGitAutomation: { body: { review_requested: 'qa', merged: 'done' } },
+  createImport: { body: { source: 'linear', key: 'lin_api_5f1c2d3e4b6a79808f9e' } },
+  updateImport: { body: { mapping: { statuses: { 'In Review': 'qa' }, keep_codes: true } } },
+  addImportFile: { query: { name: 'issues.csv' }, file: 'issues.csv' },
+  assignPlaceholder: { body: { user_id: exampleOtherId('usr') } },
+  createRestore: { file: 'acme.tar.gz' },
 }
 
 interface Sample {
@@ -194,12 +226,14 @@ export function curlSample(name: string, operation: Operation): string {
     Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]),
   ).toString()
   const url = `${sampleUrl}${route.at === 'root' ? '' : '/api/v1'}${path}${search && `?${search}`}`
-  const byDefault = body === undefined ? 'GET' : 'POST'
+  const byDefault = route.raw ? 'PUT' : body === undefined ? 'GET' : 'POST'
   return [
     `curl ${route.stream ? '-N ' : ''}${search ? `'${url}'` : url}`,
     ...(route.method === byDefault ? [] : [`-X ${route.method}`]),
     ...(route.caller === 'anyone' ? [] : ['-H "Authorization: Bearer $BATON_TOKEN"']),
+    ...Object.entries(inputs[name as RouteName]?.headers ?? {}).map(([key, value]) => `-H '${key}: ${value}'`),
     ...(inWorkspace(route.caller) && !route.linear ? ['-H "X-Workspace-ID: $BATON_WORKSPACE"'] : []),
+    ...(route.raw ? [`-T ${inputs[name as RouteName]?.file ?? 'door.png'}`] : []),
     ...(body === undefined
       ? []
       : bodyFormat === 'form'
@@ -208,10 +242,11 @@ export function curlSample(name: string, operation: Operation): string {
   ].join(' \\\n  ')
 }
 
-/** Browsers and providers call these of OAuth and single sign-on; MCP and Linear's API have clients of their own. */
+/** Browsers and providers call these of OAuth and single sign-on; MCP, Linear's API and git hosts have clients of their own. */
 const withoutSdk: ReadonlySet<string> = new Set<RouteName>([
   'authorize',
   'callMcp',
+  'receiveGitHook',
   'linearGraphql',
   'linearAuthorize',
   'linearToken',
@@ -220,10 +255,10 @@ const withoutSdk: ReadonlySet<string> = new Set<RouteName>([
   'ssoBackChannel',
 ])
 
-/** The same call with the SDK; null for a stream, which its client cannot read. */
+/** The same call with the SDK; null for streams and files, which its client neither reads nor sends. */
 export function sdkSample(name: string, operation: Operation): string | null {
   const { route, returns } = operation
-  if (route.stream || withoutSdk.has(name)) return null
+  if (route.stream || route.raw || withoutSdk.has(name)) return null
   const { params, query, body } = sampleOf(name, operation)
   const input = { ...params, ...query, ...(body as object | undefined) }
   const printed = Object.keys(input).length === 0 ? '' : inspect(input, { depth: null, breakLength: 90, compact: 2 })
@@ -235,9 +270,9 @@ export function sdkSample(name: string, operation: Operation): string | null {
   return `${setup}${answer ? `const ${resultName(answer as Described)} = ` : ''}${call}`
 }
 
-/** `issue` for an Issue, `{ data }` for a list, otherwise `result`. */
+/** `issue` for an Issue, `{ data }` for a list, otherwise `result`, as for titles that are words of JavaScript. */
 function resultName({ title, properties }: Described): string {
-  if (title) return title.charAt(0).toLowerCase() + title.slice(1)
+  if (title && title !== 'Import' && title !== 'Export') return title.charAt(0).toLowerCase() + title.slice(1)
   return properties?.data ? '{ data }' : 'result'
 }
 

@@ -5,8 +5,8 @@ import { accepted, makeScene, pathOf, type WriteName } from '../../test/calls.ts
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 
 const names = (Object.keys(accepted) as WriteName[]).filter((name) => {
-  const { errorFormat, ignoresBody }: Operation = api[name]
-  return !errorFormat && !ignoresBody
+  const { errorFormat, ignoresBody, bodyFormat, route }: Operation = api[name]
+  return !errorFormat && !ignoresBody && bodyFormat !== 'bytes' && !route.raw
 })
 
 // Refused calls change nothing, so all cases share one scene.
@@ -124,7 +124,8 @@ test('ids of another workspace and malformed ids are 404', async ({ app }) => {
     const operation: Operation = api[name]
     for (const param of pathParams(operation.route.path)) {
       for (const id of [
-        there.ids[param] as string,
+        // The name of a reaction is the same everywhere.
+        ...(there.ids[param] === here.ids[param] ? [] : [there.ids[param] as string]),
         'nonsense',
         '%00',
         "'; drop table users; --",

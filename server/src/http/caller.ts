@@ -2,6 +2,7 @@ import {
   type AppScope,
   type Caller as CallerKind,
   inWorkspace,
+  isRefusedWhilePendingDeletion,
   type Role,
   type Route,
   type Scope,
@@ -29,6 +30,8 @@ export interface Person {
   loginMethod: LoginMethod | null
   /** A sign-in method was used in this very login within the last 15 minutes. */
   recent: boolean
+  /** The workspace is about to be deleted, so it can only be read. */
+  pendingDeletion?: boolean
   /** The methods with which the person can make the login recent. Read only for routes that need a recent login. */
   signInMethods?: readonly SignInMethod[]
 }
@@ -61,12 +64,21 @@ export interface App {
   allTeams: boolean
   /** Empty when `allTeams`. */
   teamIds: readonly string[]
+  /** The workspace is about to be deleted, so it can only be read. */
+  pendingDeletion?: boolean
   /** Owner of the personal items it may access: a personal agent's owner, while it works on one of them. */
   personalOf: string | null
 }
 
 /** A caller within a workspace. */
 export type Actor = Member | App
+
+/** The service itself, where a rule of the workspace makes a change. */
+export interface System {
+  kind: 'system'
+  id: null
+  workspaceId: string
+}
 
 export type Caller = Anonymous | Person | App
 
@@ -106,6 +118,7 @@ export function admit(route: Route, caller: Caller): void {
   const needed = neededScope(route, caller)
   if (caller.scopes && needed && !grants(caller.scopes, needed)) throw insufficientScope(needed)
   if (route.caller === 'manager' && !isManager(caller as Member)) throw new ApiError('FORBIDDEN')
+  if (caller.pendingDeletion && isRefusedWhilePendingDeletion(route)) throw new ApiError('WORKSPACE_PENDING_DELETION')
   if (route.recent && caller.kind === 'person' && !caller.recent) throw reauthRequired(caller.signInMethods ?? [])
 }
 

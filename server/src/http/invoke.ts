@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Context } from '../context.ts'
 import { admit, type Caller } from './caller.ts'
 import { ApiError, notFound } from './errors.ts'
-import { type Alias, type Headers, type Mounted, Reply } from './route.ts'
+import { type Alias, type Headers, type Mounted, Reply, type Upload } from './route.ts'
 import { bodyCheck, type Check, queryCheck, textProblem } from './validate.ts'
 
 export interface Input {
@@ -15,6 +15,7 @@ export interface Input {
   headers: Headers
   address: string
   alias?: Alias
+  upload?: Upload | undefined
 }
 
 export interface Answer {

@@ -22,9 +22,10 @@ test('it has every operation, with its parameters, body, answer and errors', asy
     expect(described.summary).toBeTruthy()
     expect(described.responses).toHaveProperty(Object.keys(operation.returns)[0] as string)
     expect(described.responses).toHaveProperty('500')
-    expect(Boolean(described.requestBody)).toBe('body' in operation)
+    const isRaw = 'raw' in operation.route
+    expect(Boolean(described.requestBody)).toBe('body' in operation || isRaw)
     const isForm = 'bodyFormat' in operation && operation.bodyFormat === 'form'
-    const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json'
+    const type = isRaw ? '*/*' : isForm ? 'application/x-www-form-urlencoded' : 'application/json'
     expect(Object.keys(described.requestBody?.content ?? { [type]: {} })).toEqual([type])
     for (const param of path.match(/(?<=:)\w+/g) ?? []) {
       expect(described.parameters).toContainEqual(expect.objectContaining({ name: param, in: 'path' }))

@@ -64,7 +64,14 @@ function describe(name: string, operation: Operation, schemas: Json): Json {
         schema: { type: 'string' },
       })),
       ...(inWorkspace(route.caller) && !route.linear
-        ? [{ name: 'X-Workspace-ID', in: 'header', required: !route.stream && !route.mcp, schema: { type: 'string' } }]
+        ? [
+            {
+              name: 'X-Workspace-ID',
+              in: 'header',
+              required: !route.stream && !route.mcp && !route.workspaceInQuery,
+              schema: { type: 'string' },
+            },
+          ]
         : []),
       ...(operation.idempotent
         ? [
@@ -91,6 +98,7 @@ function describe(name: string, operation: Operation, schemas: Json): Json {
           },
         }
       : {}),
+    ...(route.raw ? { requestBody: { required: true, content: { '*/*': { schema: {} } } } } : {}),
     responses: { ...answers(operation, schemas), ...refusals(operation, schemas) },
   }
 }

@@ -14,7 +14,7 @@ const windowsPerStatement = 100
 
 /** At most `max` calls in any 60 seconds. */
 export interface RateLimit {
-  name: 'sessions' | 'api' | 'linear tokens' | 'mails'
+  name: 'sessions' | 'api' | 'linear tokens' | 'mails' | 'uploads'
   max: number
 }
 

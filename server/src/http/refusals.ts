@@ -4,6 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
 import { isConflict, isDatabaseUnavailable, isTimedOut, isUnwritable } from '../db/database.ts'
 import { newId } from '../ids.ts'
+import { StorageUnavailable } from '../storage/storage.ts'
 import { ApiError, helpLink, OAuthError } from './errors.ts'
 import { graphqlError, graphqlStatus } from './graphql-error.ts'
 
@@ -35,7 +36,7 @@ export function sendError(
   if (refusal && !isRefusal(error) && refusal.status === 503) {
     log.warn(
       { request_id: request.id, message: error.message },
-      'a statement failed: the database was unavailable or busy',
+      'the database or the storage of files was unavailable or busy',
     )
   }
   if (refusal) return sendRefusal(config.rootUrl, request, reply, refusal)
@@ -90,11 +91,14 @@ const tookTooLong = 'The database was busy for too long. Nothing was changed; tr
 const unwritable =
   'The database accepts no changes: its disk is full, or it is read-only. Reading still works; tell the operator of this instance.'
 
+const noStorage = 'Files cannot be stored or read at the moment. Nothing was changed; try again later.'
+
 function fromFramework(error: FastifyError): ApiError | undefined {
   const code = frameworkCodes[error.code]
   if (code) return new ApiError(code)
   // The request is fine and can be repeated.
   if (isDatabaseUnavailable(error) || isConflict(error)) return new ApiError('NOT_READY')
+  if (error instanceof StorageUnavailable) return new ApiError('NOT_READY', {}, { message: noStorage })
   if (isTimedOut(error)) return new ApiError('NOT_READY', {}, { message: tookTooLong })
   if (isUnwritable(error)) return new ApiError('NOT_READY', {}, { message: unwritable })
   return error.statusCode && error.statusCode >= 400 && error.statusCode < 500

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import type { CallerFor } from './caller.ts'
@@ -14,6 +15,20 @@ export interface Call<O extends Operation = Operation> {
   address: string
   /** The id that a client of Linear's API chose for the new item. */
   alias?: Alias
+  /** The body of a `raw` route. */
+  upload: O['route'] extends { raw: true } ? Upload : undefined
+}
+
+/** A body that is read as it arrives. */
+export interface Upload {
+  body: Readable
+  /** The declared length. The body may be shorter or longer. */
+  bytes: number
+  /**
+   * Call after the body was read and before its result is stored: throws if the request was malformed, or if the
+   * caller lost access while it arrived.
+   */
+  confirm(): Promise<void>
 }
 
 /** An id that a client chose, with a hash of its request: a repeated request finds the item. */

@@ -5,6 +5,7 @@ import cookie from '@fastify/cookie'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
 import { newId } from '../ids.ts'
+import { arriving, hasBody, isMalformed, limitArrival, markMalformed, type Timeouts } from './arrival.ts'
 import { admit, type Caller } from './caller.ts'
 import { Drain } from './drain.ts'
 import { ApiError, OAuthError } from './errors.ts'
@@ -16,6 +17,7 @@ import type { Metrics } from './metrics.ts'
 import { isStream, OpenStreams } from './open-streams.ts'
 import type { Counted } from './rate-window.ts'
 import { sendClientError, sendError } from './refusals.ts'
+import type { Upload } from './route.ts'
 import { securityHeaders } from './security-headers.ts'
 import { textProblem } from './validate.ts'
 import { type FindPage, type Page, type PageRequest, pageRequest } from './web-page.ts'
@@ -28,6 +30,9 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     takesForm?: boolean
     ignoresBody?: boolean
+    /** The handler gets the bytes of a JSON body, because they are signed. */
+    takesBytes?: boolean
+    isRaw?: boolean
   }
 }
 
@@ -62,14 +67,13 @@ interface Parts {
   findPage: FindPage
   /** In place of a 404, for people: without it they would see JSON. */
   findMissingPage: (request: PageRequest) => Promise<Page | undefined>
-  /** How long a request may take to arrive, from its connection or the end of the one before. */
-  requestTimeoutMs?: number | undefined
+  timeouts?: Timeouts | undefined
 }
 
 /** The HTTP server in front of the door. refusals.ts sends errors. */
 export async function createHttpServer(parts: Parts): Promise<FastifyInstance> {
   const { config } = parts.ctx
-  const app = newServer(parts.ctx, parts.requestTimeoutMs ?? 30_000)
+  const app = newServer(parts.ctx, timeoutsOf(parts).requestMs)
   const drain = new Drain(app.server)
   const streams = new OpenStreams()
   app.addHook('preClose', async () => {
@@ -81,33 +85,61 @@ export async function createHttpServer(parts: Parts): Promise<FastifyInstance> {
   await app.register(cookie)
   addParsers(app)
   addHooks(app, parts, drain)
-  for (const operation of parts.operations) mount(app, parts, streams, operation)
+  for (const operation of parts.operations) if (!operation.route.raw) mount(app, parts, streams, operation)
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    // The handler reads the body, whatever its type is said to be.
+    scope.addContentTypeParser('*', async () => undefined)
+    for (const operation of parts.operations) if (operation.route.raw) mount(scope, parts, streams, operation)
+  })
   return app
 }
 
-function newServer(ctx: Context, requestTimeoutMs: number): FastifyInstance {
+const timeoutsOf = ({ timeouts }: Parts): Timeouts => timeouts ?? { requestMs: 30_000 }
+
+function newServer(ctx: Context, requestMs: number): FastifyInstance {
   const { config } = ctx
   const app = fastify({
     bodyLimit: limits.bodyBytes,
     trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
     genReqId: () => newId('req'),
-    requestTimeout: requestTimeoutMs,
+    // `limitArrival` limits bodies: Node cannot give uploads more time than others.
+    requestTimeout: 0,
     // Closes a connection whose response is not read; streams have a heartbeat.
-    connectionTimeout: 60_000,
+    connectionTimeout: silentConnectionMs,
     keepAliveTimeout: 72_000,
     // The door answers 404 to an id that is too long. Node accepts no longer URL.
     routerOptions: { maxParamLength: maxHeaderSize },
     // Fastify would answer an undecodable URL without our hooks: no security headers, no log entry.
     rewriteUrl: ({ url = '' }) => (isDecodable(url) ? url : unknownPath),
     frameworkErrors: (error, request, reply) => sendError(ctx, request, reply, error),
-    clientErrorHandler: (error, socket) => sendClientError(config.rootUrl, error, socket),
+    clientErrorHandler: (error, socket) => {
+      markMalformed(socket)
+      sendClientError(config.rootUrl, error, socket)
+    },
     // Node would refuse a missing Host header itself, in another format than ours.
-    http: { requireHostHeader: false, connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 6) },
+    http: {
+      requireHostHeader: false,
+      requestTimeout: 0,
+      headersTimeout: requestMs,
+      connectionsCheckingInterval: Math.ceil(requestMs / 6),
+    },
     return503OnClosing: false,
   })
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  for (const event of ['checkExpectation', 'checkContinue']) {
+    app.server.on(event, (request, response) => app.server.emit('request', request, response))
+  }
+  app.server.on('request', (request, response) => {
+    limitArrival(request, requestMs, () => {
+      if (response.headersSent) request.socket.destroy()
+      else app.server.emit('clientError', Object.assign(new Error('late'), { code: lateCode }), request.socket)
+    })
+  })
   return app
 }
+
+const silentConnectionMs = 60_000
+const lateCode = 'ERR_HTTP_REQUEST_TIMEOUT'
 
 /** Neither an operation nor a page has this path. */
 const unknownPath = '/api/v1/'
@@ -125,9 +157,11 @@ const formType = 'application/x-www-form-urlencoded'
 
 function addParsers(app: FastifyInstance) {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
-    body.length > 0 && !request.routeOptions.config.ignoresBody ? parseJson(body) : undefined,
-  )
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    const { ignoresBody, takesBytes } = request.routeOptions.config
+    if (body.length === 0 || ignoresBody) return undefined
+    return takesBytes ? body : parseJson(body)
+  })
   app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, async (request: FastifyRequest) => {
     if (!request.routeOptions.config.ignoresBody) throw new ApiError('UNSUPPORTED_MEDIA_TYPE')
   })
@@ -162,7 +196,11 @@ function addHooks(app: FastifyInstance, parts: Parts, drain: Drain) {
     if (drain.stopping) throw new ApiError('NOT_READY')
   })
   // After the caller is identified, before the body is read.
-  app.addHook('preParsing', async (request) => refuseEncodedBody(request))
+  app.addHook('preParsing', async (request, reply) => {
+    refuseEncodedBody(request)
+    // An upload asks for its body when it is read.
+    if (!request.routeOptions.config.isRaw) sendContinue(request, reply)
+  })
   app.addHook('onSend', async (_request, reply) => {
     if (drain.closesConnections) reply.header('connection', 'close')
   })
@@ -188,6 +226,10 @@ function addHooks(app: FastifyInstance, parts: Parts, drain: Drain) {
   app.setNotFoundHandler(({ page }, reply) => page && sendPage(reply, page))
 }
 
+function sendContinue({ headers }: FastifyRequest, reply: FastifyReply) {
+  if (headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue()
+}
+
 const sendPage = (reply: FastifyReply, { status = 200, headers, body }: Page) =>
   reply.code(status).headers(headers).send(body)
 
@@ -198,11 +240,10 @@ function hasOneHost({ headers, rawHeaders }: IncomingMessage) {
 }
 
 /** Bodies are read as they are sent, so an encoded one would not be understood. */
-function refuseEncodedBody({ headers, method }: FastifyRequest) {
+function refuseEncodedBody({ headers, method, raw }: FastifyRequest) {
   const encoding = headers['content-encoding'] ?? ''
   if (encoding === '' || encoding.toLowerCase() === 'identity') return
-  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-  if (!hasBody || method === 'GET' || method === 'HEAD') return
+  if (!hasBody(raw) || method === 'GET' || method === 'HEAD') return
   throw new ApiError(
     'UNSUPPORTED_MEDIA_TYPE',
     {},
@@ -245,38 +286,85 @@ const urlOf = ({ route }: Operation) => (route.at === 'root' ? '' : '/api/v1') +
 /** If receiving the body took longer, the caller is checked again: access may have been revoked meanwhile. */
 const callerTrustedMs = 250
 
-function mount(app: FastifyInstance, { ctx, door, resolveCaller }: Parts, streams: OpenStreams, operation: Operation) {
+function mount(app: FastifyInstance, parts: Parts, streams: OpenStreams, operation: Operation) {
+  const { ctx, door, resolveCaller } = parts
   const { route, bodyFormat } = operation
+  const bodyLimit = operation.bodyBytes === 'file' ? ctx.config.fileBytes : (operation.bodyBytes ?? limits.bodyBytes)
   app.route({
     method: methodsOf(route),
     url: urlOf(operation),
+    bodyLimit,
     config: {
       oauthErrors: operation.errorFormat === 'oauth',
       graphqlErrors: operation.errorFormat === 'graphql',
       takesForm: bodyFormat === 'form',
       ignoresBody: Boolean(operation.ignoresBody),
+      takesBytes: bodyFormat === 'bytes',
+      isRaw: Boolean(route.raw),
       ...(route.mcp ? { resourceMetadata: `${ctx.config.rootUrl}${routes.getMcpResourceMetadata.path}` } : {}),
     },
     // Before the body is read: callers without access cannot make us receive one.
-    onRequest: (request, reply) => identify(resolveCaller, route, request, reply, route),
+    onRequest: async (request, reply) => {
+      await identify(resolveCaller, route, request, reply, route)
+      if (route.raw) checkLength(request, bodyLimit)
+    },
     handler: async (request, reply) => {
-      refuseOtherFormat(operation, request)
+      if (!route.raw) refuseOtherFormat(operation, request)
+      const upload = route.raw ? uploadOf(parts, operation, request, reply) : undefined
       if (request.body !== undefined && reply.elapsedTime > callerTrustedMs) {
         await identify(resolveCaller, route, request, reply, null)
       }
-      const answer = await door.invoke(operation, request.caller, {
-        params: request.params as Record<string, string>,
-        query: { ...(request.query as object) },
-        // An empty form counts as sent; for JSON, null is not the same as no body.
-        body: request.body === undefined && bodyFormat === 'form' ? {} : request.body,
-        headers: request.headers,
-        address: request.ip,
-      })
+      const answer = await door
+        .invoke(operation, request.caller, {
+          params: request.params as Record<string, string>,
+          query: { ...(request.query as object) },
+          // An empty form counts as sent; for JSON, null is not the same as no body.
+          body: request.body === undefined && bodyFormat === 'form' ? {} : request.body,
+          headers: request.headers,
+          address: request.ip,
+          upload,
+        })
+        .finally(() => upload?.body.destroy())
       reply.code(answer.status).headers(answer.headers)
       if (answer.body instanceof EventStream) return streams.send(request, reply, answer.body)
       return answer.body ?? reply.send()
     },
   })
+}
+
+/** Before the body is read. */
+function checkLength({ headers }: FastifyRequest, limit: number) {
+  if (headers['content-length'] === undefined || headers['transfer-encoding'] !== undefined) {
+    throw new ApiError('INVALID_REQUEST', {}, { message: 'Send the size of the body in the header Content-Length.' })
+  }
+  if (Number(headers['content-length']) > limit) throw new ApiError('BODY_TOO_LARGE')
+}
+
+const uploadMinutes = 15
+
+function uploadOf(
+  parts: Parts,
+  { route, ...operation }: Operation,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Upload {
+  const { requestMs, uploadMs } = timeoutsOf(parts)
+  const { socket } = request.raw
+  // The storage may need longer than this, after the last byte arrived.
+  socket.setTimeout(0)
+  reply.raw.once('close', () => socket.setTimeout(silentConnectionMs))
+  return {
+    body: arriving(request.raw, {
+      pauseMs: requestMs,
+      totalMs: uploadMs ?? (operation.arrivesWithinMinutes ?? uploadMinutes) * 60_000,
+      onStart: () => sendContinue(request, reply),
+    }),
+    bytes: Number(request.headers['content-length']),
+    async confirm() {
+      if (isMalformed(request.raw)) throw new ApiError('INVALID_REQUEST')
+      if (reply.elapsedTime > callerTrustedMs) await identify(parts.resolveCaller, route, request, reply, null)
+    },
+  }
 }
 
 async function identify(
@@ -313,12 +401,13 @@ function refuseOtherFormat({ bodyFormat, body }: Operation, request: FastifyRequ
 }
 
 const credentials = (
-  route: Pick<Route, 'stream' | 'writes' | 'linear' | 'recent'>,
+  route: Pick<Route, 'stream' | 'workspaceInQuery' | 'writes' | 'linear' | 'recent'>,
   request: FastifyRequest,
 ): Credentials => ({
   authorization: request.headers.authorization,
   cookie: request.cookies.baton_session,
-  workspaceId: header(request, 'x-workspace-id') ?? (route.stream && workspaceInQuery(request)),
+  workspaceId:
+    header(request, 'x-workspace-id') ?? ((route.stream || route.workspaceInQuery) && workspaceInQuery(request)),
   linear: Boolean(route.linear),
   recent: Boolean(route.recent),
   writes: Boolean(route.writes) || !['GET', 'HEAD'].includes(request.method),

@@ -13,6 +13,11 @@ export const removeFinished = ({ tx }: UnitOfWork, sessionId: string) =>
       and not exists (select from agent_activities a
         where a.session_id = e.session_id and a.type = 'prompt' and a.created_at > e.created_at)`)
 
+/** Removes the entries that users got for a comment as watchers: a mention in it replaces them. */
+export const replaceCommentEntries = ({ tx }: UnitOfWork, commentId: string, userIds: string[]) =>
+  tx.run(sql`
+    delete from inbox_entries where comment_id = ${commentId} and kind = 'comment' and user_id = any(${userIds})`)
+
 /** Marks the requests to install an app as read for all managers, once one of them has installed it. */
 export const markInstallRequestsRead = (unit: UnitOfWork<{ workspaceId: string }>, appId: string) =>
   markEveryonesRead(unit, unit.caller.workspaceId, sql`app_id = ${appId} and kind = 'install_request'`)

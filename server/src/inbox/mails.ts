@@ -118,7 +118,11 @@ async function itemsOf(db: Queryable, { appUrl }: Config, entries: InboxEntry[])
   const names = await mentionedNames(db, more)
   return entries.map((entry) => {
     const { code = null, state = null, text = null } = byId.get(entry.id) ?? {}
-    const said = sentences[entry.kind](entry.actor?.name ?? 'A former member', state === 'error')
+    // A rule for pull requests changes the status without an actor.
+    const isByRule = entry.kind === 'status' && !entry.actor
+    const said = isByRule
+      ? 'Status changed'
+      : sentences[entry.kind](entry.actor?.name ?? 'A former member', state === 'error')
     const title = [code, entry.title].filter(Boolean).join(' ')
     // Questions and answers of an agent are on the page of its session.
     const url = entry.subject_id.startsWith('sess_') ? `${appUrl}/agent-session/${entry.subject_id}` : entry.url
@@ -129,6 +133,8 @@ async function itemsOf(db: Queryable, { appUrl }: Config, entries: InboxEntry[])
 const sentences: Record<InboxKind, (actor: string, failed: boolean) => string> = {
   mention: (actor) => `${actor} mentioned you`,
   assignment: (actor) => `${actor} assigned an issue to you`,
+  comment: (actor) => `${actor} commented`,
+  status: (actor) => `${actor} changed the status`,
   agent_needs_you: (actor) => `${actor} needs your answer`,
   agent_finished: (actor, failed) => `${actor} ${failed ? 'failed' : 'finished'}`,
   webhook_failing: () => 'Webhook disabled after repeated failures',

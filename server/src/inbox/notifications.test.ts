@@ -3,6 +3,7 @@ import { type InboxKind, inboxKinds } from '@baton/protocol'
 import { expect } from 'vitest'
 import { sessionScene } from '../../test/agent-sessions.ts'
 import type { Client } from '../../test/client.ts'
+import { connect, deliver, pullRequest } from '../../test/git.ts'
 import { type TestApp, type TestPerson, test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
 import { overtake } from '../../test/races.ts'
 import type { SmtpServer } from '../../test/smtp.ts'
@@ -55,7 +56,11 @@ async function mailScene(
 test('settings have defaults, and are those of one user in one workspace', async ({ app }) => {
   const { member, admin } = await app.workspace()
   const all = (way: string) => Object.fromEntries(inboxKinds.map((kind) => [kind, way]))
-  const defaults = { kinds: all('immediately'), digest_hour: 8, paused: false }
+  const defaults = {
+    kinds: { ...all('immediately'), comment: 'daily', status: 'daily' },
+    digest_hour: 8,
+    paused: false,
+  }
   expect((await member.get('/notification-settings')).body).toEqual(defaults)
   const changed = { kinds: { mention: 'daily', assignment: 'never' }, digest_hour: 23, paused: true }
   const expected = { ...changed, kinds: { ...defaults.kinds, ...changed.kinds } }
@@ -587,3 +592,17 @@ test('without mail, entries wait for nothing', async ({ app }) => {
   app.clock.advance({ minutes: 2 })
   await app.unchanged(() => queueNotifications(app.ctx))
 })
+
+test(
+  'a status that an automation changed has no former member as its author',
+  verifies('watch.inbox'),
+  async ({ startApp, smtp }) => {
+    const { app, owner, issue, settings, mailed, after } = await mailScene(startApp, smtp)
+    await settings({ kinds: { status: 'immediately' } }, owner)
+    const reported = await issue('The door')
+    await deliver(app.anonymous, await connect(owner), pullRequest({ title: reported.code, merged: true }))
+    expect((await owner.get('/inbox')).body.data).toMatchObject([{ kind: 'status', actor: null }])
+    after(2)
+    expect(await mailed(owner)).toMatchObject([{ subject: `Status changed: ${reported.code} The door` }])
+  },
+)

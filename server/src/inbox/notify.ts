@@ -5,7 +5,7 @@ import { hintOfInbox, sendHints } from '../live/hint.ts'
 import type { Recording } from '../unit-of-work.ts'
 import { scheduleMails } from './settings.ts'
 
-interface Notice {
+export interface Notice {
   kind: InboxKind
   userId: string
   issueId?: string | null

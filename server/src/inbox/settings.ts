@@ -17,6 +17,8 @@ import { transact } from '../unit-of-work.ts'
 const defaultWays: Record<InboxKind, NotificationWay> = {
   mention: 'immediately',
   assignment: 'immediately',
+  comment: 'daily',
+  status: 'daily',
   agent_needs_you: 'immediately',
   agent_finished: 'immediately',
   webhook_failing: 'immediately',

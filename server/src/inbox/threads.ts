@@ -25,7 +25,8 @@ type Row = Omit<InboxThread, 'latest'> & { latestId: string; movedAt: string; pl
 /** A snooze ends at its time without a write: it was placed in the list at that time when it began. */
 const inState: Record<ThreadState, (now: Date) => Sql> = {
   open: (now) => sql`t.archived_at is null and (t.snoozed_until is null or t.snoozed_until <= ${now})`,
-  snoozed: (now) => sql`t.archived_at is null and t.snoozed_until > ${now}`,
+  // By `moved_at` too, which the index has.
+  snoozed: (now) => sql`t.archived_at is null and t.snoozed_until > ${now} and t.moved_at > ${now}`,
   archived: () => sql`t.archived_at is not null`,
 }
 

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import type { Keyring } from '../crypto.ts'
 import { notFound } from '../http/errors.ts'
+import { refusePendingDeletion } from '../workspaces/workspaces.ts'
 import { muteKinds } from './settings.ts'
 
 const purpose = 'unsubscribe'
@@ -12,6 +13,8 @@ const macBytes = 16
 const letters: Record<InboxKind, string> = {
   mention: 'm',
   assignment: 'a',
+  comment: 'c',
+  status: 'd',
   agent_needs_you: 'q',
   agent_finished: 'f',
   webhook_failing: 'w',
@@ -42,5 +45,6 @@ export async function unsubscribe(ctx: Context, token: string): Promise<void> {
   const isOurs = sent.length === macBytes && sent.toString('base64url') === mac && ctx.keys.hasMac(purpose, text, sent)
   if (!isOurs) throw notFound()
   const kinds = (Object.keys(letters) as InboxKind[]).filter((kind) => codes.includes(letters[kind]))
+  await refusePendingDeletion(ctx.db, `wsp_${workspaceId}`)
   await muteKinds(ctx, { workspaceId: `wsp_${workspaceId}`, id: `usr_${userId}` }, kinds)
 }

@@ -1,4 +1,4 @@
-import { type Sql, sql } from '../db/sql.ts'
+import { none, type Sql, sql } from '../db/sql.ts'
 import { type Actor, limitedTo } from '../http/caller.ts'
 import { ApiError, found, notFound } from '../http/errors.ts'
 import { covers } from '../workspaces/coverage.ts'
@@ -42,6 +42,20 @@ export function projectInReach(caller: Actor): Sql {
   if (teamIds === null) return sql`(not p.personal)`
   return sql`(not p.personal and exists (
     select 1 from project_teams where project_id = p.id and team_id = any(${teamIds})))`
+}
+
+/**
+ * An app sees its own sessions; a person the sessions on items they can access; an agent inside the service its own
+ * sessions on items it can access. A condition on the session `s` and its issue `i` or project `p`.
+ */
+export function sessionInReach(caller: Actor): Sql {
+  const own = caller.kind === 'app' ? sql`and s.agent_id = ${caller.id}` : none
+  if (caller.kind === 'app' && caller.installationId !== null) return sql`s.workspace_id = ${caller.workspaceId} ${own}`
+  const personalOf = caller.kind === 'app' ? caller.personalOf : caller.id
+  // A session without an item belongs to no team.
+  const withoutItem = limitedTo(caller) ? sql`false` : sql`s.personal_of is null or s.personal_of = ${personalOf}`
+  return sql`s.workspace_id = ${caller.workspaceId} ${own} and coalesce(${issueInReach(caller)},
+    ${projectInReach(caller)}, ${withoutItem})`
 }
 
 /** 403 for an app (issue.app-other-team-403) and a token for selected teams, 404 for a person (issue.personal-hidden-from-others). */

@@ -3,7 +3,7 @@ import { actorsOnIssues } from '../agent-sessions/acting-for.ts'
 import { laterThan } from '../clock.ts'
 import { insertRows, sql } from '../db/sql.ts'
 import { changesToRecord, type EventActor, type ItemChange, only, previousValues, record } from '../events/record.ts'
-import type { Actor } from '../http/caller.ts'
+import type { Actor, System } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { newId } from '../ids.ts'
 import { hintsOf, sendHints } from '../live/hint.ts'
@@ -27,7 +27,7 @@ export const updateToRecord = (actor: EventActor, before: Issue, after: Issue): 
 
 /** Hints for changes that are not recorded as events: imports, `sort_order`, personal issues. */
 export function sendIssueHints(
-  { tx, caller }: UnitOfWork<Actor>,
+  { tx, caller }: UnitOfWork<Actor | System>,
   action: ItemChange['action'],
   issue: Issue,
   wasShared = false,
@@ -37,7 +37,7 @@ export function sendIssueHints(
 }
 
 /** Writes the changed fields into the history of the issues, except `updated_at`, which every change sets. */
-export async function recordHistory({ tx, now, caller }: UnitOfWork<Actor>, pairs: [before: Issue, after: Issue][]) {
+export async function recordHistory(unit: UnitOfWork<Actor | System>, pairs: [before: Issue, after: Issue][]) {
   const rows = pairs.flatMap(([before, after]) => {
     const shown = [...issueFields.filter((field) => field !== 'updated_at'), 'personal' as const]
     const from = previousValues(before, after, shown)
@@ -45,42 +45,64 @@ export async function recordHistory({ tx, now, caller }: UnitOfWork<Actor>, pair
     const changes = Object.fromEntries(
       Object.entries(from).map(([field, value]) => [field, { from: value, to: after[field as keyof Issue] }]),
     )
-    const personal = before.personal || after.personal
-    return [
-      {
-        id: newId('chg'),
-        workspace_id: caller.workspaceId,
-        issue_id: after.id,
-        actor_id: caller.id,
-        personal,
-        changes,
-        created_at: now,
-      },
-    ]
+    return [{ issue: after, personal: before.personal || after.personal, changes }]
   })
+  await insertHistory(unit, rows)
+}
+
+interface HistoryRow {
+  issue: Pick<Issue, 'id' | 'updated_at'>
+  personal: boolean
+  changes: Record<string, { from: unknown; to: unknown }>
+}
+
+/** Their time is the issue's new `updated_at`, so that `if_updated_at` finds every change since (edit.conflict). */
+export async function insertHistory({ tx, caller }: UnitOfWork<Actor | System>, rows: HistoryRow[]) {
   if (rows.length === 0) return
-  const columns = sql`id, workspace_id, issue_id, actor_id, personal, changes, created_at`
-  await tx.run(insertRows(sql`issue_changes`, columns, rows))
+  const columns = sql`id, workspace_id, issue_id, actor_id, by_system, personal, changes, created_at`
+  const stored = rows.map(({ issue, personal, changes }) => ({
+    id: newId('chg'),
+    workspace_id: caller.workspaceId,
+    issue_id: issue.id,
+    actor_id: caller.id,
+    by_system: caller.kind === 'system',
+    personal,
+    changes,
+    created_at: issue.updated_at,
+  }))
+  await tx.run(insertRows(sql`issue_changes`, columns, stored))
 }
 
 /**
- * Adds and removes block relations of one issue. The other issues change too: they get a new `updated_at`, a history
+ * Adds and removes block relations of these issues. The other issues change too: they get a new `updated_at`, a history
  * entry and an event (issue.blocks-change-emits-both).
  */
-export async function changeBlocks(unit: UnitOfWork<Actor>, issueId: string, added: Block[], removed: Block[]) {
+export async function changeBlocks(
+  unit: UnitOfWork<Actor>,
+  issueIds: readonly string[],
+  added: Block[],
+  removed: Block[],
+  prefix: (issueId: string) => string = () => '',
+) {
   const { tx, now, caller, config } = unit
-  const otherIds = [...new Set([...added, ...removed].flat())].filter((id) => id !== issueId)
+  const otherIds = [...new Set([...added, ...removed].flat())].filter((id) => !issueIds.includes(id))
   if (otherIds.length === 0) return
   const before = await lockIssues(tx, caller.workspaceId, otherIds)
   const actors = await actorsOnIssues(unit, otherIds)
   await removeBlocks(tx, removed)
   await addBlocks(tx, caller.workspaceId, added)
   const after = before.map((issue) => withBlocks(issue, added, removed, now))
-  const tooMany = (field: 'blocks_ids' | 'blocked_by_ids') =>
-    after.some((issue) => issue[field].length > limits.idsInArray)
   const message = `must not contain an issue that already has ${limits.idsInArray} of these relations`
-  if (tooMany('blocked_by_ids')) throw invalid({ blocks_ids: message })
-  if (tooMany('blocks_ids')) throw invalid({ blocked_by_ids: message })
+  for (const other of after) {
+    if (other.blocked_by_ids.length > limits.idsInArray) {
+      const [blocker] = added.find(([, blocked]) => blocked === other.id) as Block
+      throw invalid({ [`${prefix(blocker)}blocks_ids`]: message })
+    }
+    if (other.blocks_ids.length > limits.idsInArray) {
+      const [, blocked] = added.find(([blocker]) => blocker === other.id) as Block
+      throw invalid({ [`${prefix(blocked)}blocked_by_ids`]: message })
+    }
+  }
   await touchIssues(tx, after)
   const pairs = before.map((issue, index): [Issue, Issue] => [
     withUrl(config, issue),

@@ -64,14 +64,20 @@ async function losesDelegate(unit: UnitOfWork<Actor>, before: Issue, after: Issu
  * delegation.outsider-naming-teammate-accepted).
  */
 async function chooseAssignee({ tx, caller }: UnitOfWork<Actor>, { before, after, change }: DelegationChange) {
-  const assigned = before?.assignee_id ?? null
-  if (assigned && after.assignee_id) return after.assignee_id
+  const previous = before?.assignee_id ?? null
+  const assigned = previous && (await isPlaceholder(tx, previous)) ? null : previous
+  const wanted = previous !== assigned && after.assignee_id === previous ? null : after.assignee_id
+  if (assigned && wanted) return wanted
   // Clearing the assignee while delegating would leave the issue without one.
   if (assigned && change.assignee_id === null) throw new ApiError('DELEGATION_REQUIRES_ASSIGNEE')
-  if (await isInTeam(tx, after.team_id, caller.id)) return after.assignee_id ?? caller.id
-  if (after.assignee_id && (await isInTeam(tx, after.team_id, after.assignee_id))) return after.assignee_id
+  if (await isInTeam(tx, after.team_id, caller.id)) return wanted ?? caller.id
+  if (wanted && (await isInTeam(tx, after.team_id, wanted))) return wanted
   throw new ApiError('DELEGATION_REQUIRES_ASSIGNEE')
 }
+
+/** A person of imported data is accountable for nothing (import.placeholder). */
+const isPlaceholder = async (tx: Tx, userId: string) =>
+  (await tx.row(sql`select 1 from users where id = ${userId} and placeholder_in is not null`)) !== undefined
 
 /** Without a team, every member counts as inside. */
 const isInTeam = async (tx: Tx, teamId: string | null, userId: string) =>

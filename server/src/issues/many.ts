@@ -4,8 +4,7 @@ import { endOnDeleted, endOnMoved } from '../agent-sessions/end.ts'
 import { laterThan } from '../clock.ts'
 import { sql } from '../db/sql.ts'
 import { previousValues, record } from '../events/record.ts'
-import type { Actor } from '../http/caller.ts'
-import { notify } from '../inbox/notify.ts'
+import type { Actor, System } from '../http/caller.ts'
 import { findAgents } from '../installations/agents.ts'
 import { coversPlace } from '../installations/availability.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
@@ -21,6 +20,7 @@ import {
 } from './queries.ts'
 import { withUrl } from './read.ts'
 import { applyChange } from './rules.ts'
+import { notifyOfChanges } from './watchers.ts'
 
 /** Not the relations, which change other issues too. A delegation can only be removed: a new one opens a session. */
 export type ChangeOfMany = Omit<
@@ -43,7 +43,7 @@ const atOnce = 200
  * `holdCoverage` first. Removing a delegate does not end its session.
  */
 export async function changeIssues(
-  unit: UnitOfWork<Actor>,
+  unit: UnitOfWork<Actor | System>,
   ids: readonly string[],
   change: (issue: Issue) => ChangeOfMany | null,
 ): Promise<Pair[]> {
@@ -61,7 +61,7 @@ function groupsOf(ids: readonly string[]): string[][] {
 }
 
 async function changeGroup(
-  unit: UnitOfWork<Actor>,
+  unit: UnitOfWork<Actor | System>,
   ids: string[],
   change: (issue: Issue) => ChangeOfMany | null,
 ): Promise<Pair[]> {
@@ -91,19 +91,12 @@ async function changeGroup(
     pairs.flatMap(([before, after]) => updateToRecord(actors(after.id), before, after)),
   )
   for (const [, after] of pairs) if (after.personal) sendIssueHints(unit, 'update', after)
-  await notify(
-    unit,
-    pairs.flatMap(([before, after]) =>
-      after.assignee_id && after.assignee_id !== before.assignee_id
-        ? [{ kind: 'assignment' as const, userId: after.assignee_id, issueId: after.id }]
-        : [],
-    ),
-  )
+  await notifyOfChanges(unit, pairs)
   return pairs
 }
 
 /** Gives issues that move their new codes, and ends what their agents lose with the move. */
-async function moveToTeams(unit: UnitOfWork<Actor>, pairs: Pair[]) {
+async function moveToTeams(unit: UnitOfWork<Actor | System>, pairs: Pair[]) {
   const { tx, caller, config } = unit
   const moved = pairs.filter(([before, after]) => after.team_id !== before.team_id)
   if (moved.length === 0) return

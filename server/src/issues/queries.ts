@@ -1,5 +1,5 @@
 import { type Issue, type IssueChange, issueFields } from '@baton/protocol'
-import type { Queryable } from '../db/database.ts'
+import { isDuplicate, type Queryable } from '../db/database.ts'
 import { insertRows, json, sql } from '../db/sql.ts'
 import { nextIssueNumbers } from '../workspaces/issue-numbers.ts'
 
@@ -88,11 +88,18 @@ export async function updateIssueRow(tx: Queryable, issue: StoredIssue) {
     where id = ${issue.id}`)
 }
 
-export const insertCodes = (tx: Queryable, workspaceId: string, issues: Pick<StoredIssue, 'id' | 'code'>[]) =>
-  tx.run(sql`
-    insert into issue_codes (workspace_id, code, issue_id)
-    select ${workspaceId}, code, id from unnest(${issues.map(({ code }) => code)}::text[],
-      ${issues.map(({ id }) => id)}::text[]) as n (code, id)`)
+export async function insertCodes(tx: Queryable, workspaceId: string, issues: Pick<StoredIssue, 'id' | 'code'>[]) {
+  try {
+    await tx.run(sql`
+      insert into issue_codes (workspace_id, code, issue_id)
+      select ${workspaceId}, code, id from unnest(${issues.map(({ code }) => code)}::text[],
+        ${issues.map(({ id }) => id)}::text[]) as n (code, id)`)
+  } catch (error) {
+    if (!isDuplicate(error, 'issue_codes_pkey')) throw error
+    // An import gave the code to another issue while this transaction waited for the counter: the retry skips it.
+    throw Object.assign(new Error('the code was taken meanwhile', { cause: error }), { code: '40001' })
+  }
+}
 
 export async function replaceLabels(tx: Queryable, workspaceId: string, issue: StoredIssue) {
   await tx.run(sql`delete from issue_labels where issue_id = ${issue.id} and label_id <> all(${issue.label_ids})`)

@@ -1,10 +1,11 @@
-import type { Issue, IssueChangeRecord, IssueFilter } from '@baton/protocol'
+import type { Issue, IssueChangeRecord, IssueExport, IssueFilter } from '@baton/protocol'
 import { issueUrl } from '../addresses.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { containing } from '../db/like.ts'
-import { none, sql } from '../db/sql.ts'
+import { json, none, sql } from '../db/sql.ts'
+import { systemActor } from '../events/for-app.ts'
 import type { Actor } from '../http/caller.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { issueInReach, reached } from '../installations/reach.ts'
@@ -20,11 +21,13 @@ export async function findIssueId(db: Queryable, caller: Actor, key: string): Pr
   return reached(caller, row).id
 }
 
-export async function readIssue(ctx: Context, caller: Actor, key: string): Promise<Issue> {
-  const issue = await ctx.db.row<StoredIssue & { reached: boolean }>(sql`
+export const readIssue = (ctx: Context, caller: Actor, key: string) => findVisibleIssue(ctx.db, ctx.config, caller, key)
+
+export async function findVisibleIssue(db: Queryable, config: Config, caller: Actor, key: string): Promise<Issue> {
+  const issue = await db.row<StoredIssue & { reached: boolean }>(sql`
     select ${issueColumns}, ${issueInReach(caller)} as reached
     from issues i where ${withKey(caller.workspaceId, key)}`)
-  return withUrl(ctx.config, reached(caller, issue))
+  return withUrl(config, reached(caller, issue))
 }
 
 export const listIssues = (ctx: Context, caller: Actor, filter: IssueFilter) =>
@@ -39,7 +42,7 @@ export const listIssues = (ctx: Context, caller: Actor, filter: IssueFilter) =>
     },
   )
 
-const listStatement = (caller: Actor, filter: IssueFilter, after: string | undefined, count: number) => sql`
+export const listStatement = (caller: Actor, filter: IssueExport, after: string | undefined, count: number) => sql`
   select ${issueColumns} from issues i
   where i.workspace_id = ${caller.workspaceId} and ${issueInReach(caller)}
     ${filter.team_id ? sql`and i.team_id = ${filter.team_id}` : none}
@@ -76,7 +79,8 @@ export async function listHistory(ctx: Context, caller: Actor, key: string, quer
     async (after, count) => {
       const changes = await ctx.db.rows<IssueChangeRecord>(sql`
         select c.id, c.changes, c.created_at,
-          ${nameOfUser} as actor, ${formerAgents(caller)} as former_agents
+          case when c.by_system then ${json(systemActor)} else ${nameOfUser} end as actor,
+          ${formerAgents(caller)} as former_agents
         from issue_changes c left join users u on u.id = c.actor_id
         where c.issue_id = ${issueId} and (not c.personal or c.actor_id = ${caller.id})
           ${after ? sql`and c.id < ${after[0]}` : none}

@@ -13,6 +13,7 @@ import { isValid, recentMs } from './logins.ts'
 import { methodNames } from './methods.ts'
 import { isOwnOrigin, otherOrigin } from './origin.ts'
 import { personalTokenPrefix, resolvePersonalToken } from './personal-tokens.ts'
+import { isPendingDeletion, roleOf } from './roles.ts'
 import { isAllowed, usableMethods } from './sso-only.ts'
 import { lastUseGrainMs, resolveToken, withValidToken } from './tokens.ts'
 
@@ -50,6 +51,7 @@ interface FoundLogin {
   name: string
   email: string
   role: Role | null
+  pendingDeletion: boolean
   last_used_at: string
   loginMethod: LoginMethod | null
   recent: boolean
@@ -67,12 +69,13 @@ async function resolveLogin(
   const tokenHash = sha256(token)
   const workspaceId = credentials.workspaceId ?? null
   const found = await db.row<FoundLogin>(sql`
-    select u.id, u.display_name as name, u.email, m.role, l.last_used_at, l.method as "loginMethod",
+    select u.id, u.display_name as name, u.email, ${roleOf}, ${isPendingDeletion}, l.last_used_at, l.method as "loginMethod",
       coalesce(l.proved_at > ${plus(now, -recentMs)}, false) as recent
       ${credentials.recent ? sql`, ${methodNames} as "signInMethods"` : none}
     from logins l
     join users u on u.id = l.user_id
     left join memberships m on m.user_id = u.id and m.workspace_id = ${workspaceId}
+    left join workspaces w on w.id = m.workspace_id
     where l.token_hash = ${tokenHash} and ${isValid(now)} and ${isAllowed(config)}`)
   if (!found) throw new ApiError('UNAUTHORIZED')
 

@@ -4,8 +4,9 @@ import { pkce } from '../../test/oauth.ts'
 import { days, plus } from '../clock.ts'
 import { sha256 } from '../crypto.ts'
 import { sql } from '../db/sql.ts'
-import { endIdentityLogins, startLogin } from './logins.ts'
+import { startLogin } from './logins.ts'
 import { addIdentity } from './methods.ts'
+import { endLoginsOfIdentity, endLoginsOfSid } from './sso-accounts.ts'
 
 const allow = (person: Pick<TestPerson, 'post'>, challenge: string, more: object = {}) =>
   person.post('/auth/cli-logins', { challenge, name: 'baton on laptop', ...more })
@@ -150,7 +151,7 @@ describe('a program that a user allows', () => {
     const statuses = async () =>
       Promise.all([first, second, third].map(async (it) => (await it.get('/auth/me')).status))
     expect(await statuses()).toEqual([200, 200, 200])
-    await endIdentityLogins(app.ctx.db, identityId, 'one')
+    await endLoginsOfSid(app.ctx.db, 'company', 'one')
     expect(await statuses()).toEqual([401, 200, 200])
     app.clock.advance({ days: 6, hours: 23, minutes: 59 })
     expect(await statuses()).toEqual([401, 200, 200])
@@ -158,7 +159,8 @@ describe('a program that a user allows', () => {
     expect(await statuses()).toEqual([401, 401, 401])
 
     app.clock.advance({ days: -7 })
-    await endIdentityLogins(app.ctx.db, identityId)
-    expect(await statuses()).toEqual([401, 401, 401])
+    const again = await program('again')
+    await endLoginsOfIdentity(app.ctx.db, 'https://company.example', user.id)
+    expect((await again.get('/auth/me')).status).toBe(401)
   })
 })

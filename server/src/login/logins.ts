@@ -78,10 +78,6 @@ export const proveLogin = (db: Queryable, tokenHash: Buffer, now: Date) =>
 export const endLogin = (db: Queryable, tokenHash: Buffer) =>
   db.run(sql`delete from logins where token_hash = ${tokenHash}`)
 
-/** Ends the logins that began with the identity, those of programs too; with `sid`, only those of that session there. */
-export const endIdentityLogins = (db: Queryable, identityId: string, sid: string | null = null) =>
-  db.run(sql`delete from logins where identity_id = ${identityId} ${sid === null ? none : sql`and sid = ${sid}`}`)
-
 export const endOtherLogins = (db: Queryable, userId: string, keep: Buffer) =>
   db.run(sql`delete from logins where user_id = ${userId} and token_hash <> ${keep}`)
 

@@ -18,6 +18,7 @@ import {
 } from '../http/rate-window.ts'
 import type { ResolveCaller } from '../http/server.ts'
 import { newId } from '../ids.ts'
+import { isPendingDeletion } from './roles.ts'
 import { tokensWork } from './sso-only.ts'
 import { lastUseGrainMs } from './tokens.ts'
 
@@ -56,6 +57,7 @@ interface Found extends Taken {
   scopes: Scope[]
   teamIds: string[] | null
   lastUsedAt: string | null
+  pendingDeletion: boolean
   person: { id: string; name: string; email: string; role: Role }
 }
 
@@ -72,11 +74,11 @@ export async function resolvePersonalToken(
   const limit = counted && rateLimitOf(config, counted)
   const found = await db.row<Found>(findToken(config, tokenHash, limit, now))
   if (!found) throw new ApiError('UNAUTHORIZED')
-  const { tokenId, workspaceId, scopes, teamIds, person } = found
+  const { tokenId, workspaceId, scopes, teamIds, pendingDeletion, person } = found
   await noteUse(db, tokenId, found.lastUsedAt, now)
   // The token is pinned to one workspace and need not name it.
   const role = workspaceAsked && workspaceAsked !== workspaceId ? null : person.role
-  const login = { loginMethod: null, recent: false }
+  const login = { loginMethod: null, recent: false, pendingDeletion }
   return {
     caller: { kind: 'person', ...person, role, tokenHash, workspaceId, scopes, teamIds, ...login },
     headers: limit ? rateLimitHeaders(limit, found) : {},
@@ -86,12 +88,13 @@ export async function resolvePersonalToken(
 const findToken = (config: Config, tokenHash: Buffer, limit: RateLimit | null, now: Date): Sql => sql`
   with found as materialized (
     select t.id as "tokenId", t.workspace_id as "workspaceId", t.scopes, t.team_ids as "teamIds",
-      t.last_used_at as "lastUsedAt",
+      t.last_used_at as "lastUsedAt", ${isPendingDeletion},
       jsonb_build_object('id', u.id, 'name', u.display_name, 'email', u.email, 'role', m.role) as person,
       encode(t.token_hash, 'hex') as holder
     from personal_tokens t
     join users u on u.id = t.user_id
     join memberships m on m.workspace_id = t.workspace_id and m.user_id = t.user_id
+    join workspaces w on w.id = t.workspace_id and w.purged_since is null
     where t.token_hash = ${tokenHash} and t.expires_at > ${now} and u.disabled_at is null
       and ${tokensWork(config, now)}
   )

@@ -72,7 +72,7 @@ const personIdentity = async ({ db }: Context, caller: Person) => ({
   workspaces: await db.rows<{ id: string; name: string; role: Role }>(sql`
     select w.id, w.name, m.role
     from memberships m join workspaces w on w.id = m.workspace_id
-    where m.user_id = ${caller.id} ${caller.scopes ? sql`and w.id = ${caller.workspaceId}` : none}
+    where m.user_id = ${caller.id} and w.purged_since is null ${caller.scopes ? sql`and w.id = ${caller.workspaceId}` : none}
     order by w.id desc`),
 })
 

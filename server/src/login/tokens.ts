@@ -15,18 +15,23 @@ import {
   takeFromWindow,
 } from '../http/rate-window.ts'
 import type { ResolveCaller } from '../http/server.ts'
+import { isPendingDeletion } from './roles.ts'
 import { tokensWork } from './sso-only.ts'
 
 interface Found extends Taken {
   workspaceId: string
   grantScopes: AppScope[]
   bySecret: boolean
-  app: Omit<App, 'kind' | 'workspaceId' | 'workspaceAsked' | 'tokenHash' | 'scopes' | 'personalOf'> | null
+  app: Omit<
+    App,
+    'kind' | 'workspaceId' | 'workspaceAsked' | 'tokenHash' | 'scopes' | 'personalOf' | 'pendingDeletion'
+  > | null
   approvedScopes: AppScope[] | null
   manifestScopes: AppScope[] | null
   revoked: boolean | null
   expired: boolean
   person: { id: string; name: string; email: string; role: Role | null } | null
+  pendingDeletion: boolean
   grantId: string
   lastUsedAt: string | null
 }
@@ -58,13 +63,15 @@ export async function resolveToken(
     const approved = effectiveScopes(found.approvedScopes, found.manifestScopes)
     const scopes = found.bySecret ? approved.filter((scope) => found.grantScopes.includes(scope)) : approved
     const asked = { workspaceId, workspaceAsked: workspaceAsked ?? null }
-    return { caller: { kind: 'app', ...app, ...asked, tokenHash, scopes, personalOf: null }, headers: headers() }
+    const { pendingDeletion } = found
+    const caller = { kind: 'app' as const, ...app, ...asked, tokenHash, scopes, pendingDeletion, personalOf: null }
+    return { caller, headers: headers() }
   }
   if (!person) throw new ApiError('UNAUTHORIZED')
   await noteUse(db, found, now)
   // oauth.public-client-workspace: the token is pinned to one workspace and need not name it.
   const role = workspaceAsked && workspaceAsked !== workspaceId ? null : person.role
-  const login = { loginMethod: null, recent: false }
+  const login = { loginMethod: null, recent: false, pendingDeletion: found.pendingDeletion }
   const caller = {
     kind: 'person' as const,
     ...person,
@@ -98,11 +105,14 @@ function findToken(config: Config, tokenHash: Buffer, limit: RateLimit | null, n
         case when i.id is not null then jsonb_build_object('id', u.id, 'name', u.display_name, 'appId', a.id,
           'appName', a.name, 'installationId', i.id, 'allTeams', i.all_teams, 'teamIds', i.team_ids) end as app,
         case when p.id is not null and ${tokensWork(config, now, sql`p`)} then
-          jsonb_build_object('id', p.id, 'name', p.display_name, 'email', p.email, 'role', m.role) end as person,
+          jsonb_build_object('id', p.id, 'name', p.display_name, 'email', p.email, 'role',
+            case when w.purged_since is null then m.role end) end as person,
+        ${isPendingDeletion},
         case when t.expires_at > ${now} and i.revoked_at is null and coalesce(i.id, p.id) is not null
           then coalesce(${installation}, encode(t.hash, 'hex')) end as holder
       from access_tokens t
       join grants g on g.id = t.grant_id
+      join workspaces w on w.id = g.workspace_id
       left join installations i on i.id = g.installation_id
       left join agent_apps a on a.id = i.app_id
       left join users u on u.id = i.app_user_id

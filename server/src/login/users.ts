@@ -9,8 +9,8 @@ export async function createAgentUser(
   { tx, now }: UnitOfWork,
   kind: 'deployment' | 'personal' | 'app',
   name: string,
+  id = newId('usr'),
 ): Promise<string> {
-  const id = newId('usr')
   await tx.run(sql`
     insert into users (id, user_kind, agent_kind, display_name, created_at)
     values (${id}, 'application', ${kind}, ${name}, ${now})`)

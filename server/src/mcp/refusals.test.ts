@@ -84,12 +84,14 @@ describe('a refusal', () => {
       const codes = new Set<string>()
       for (const client of [robot, scopeless, owner, program]) {
         for (const { name, operation } of tools) {
-          const { method, path } = operation.route
+          const { method, path, raw } = operation.route
           const ids = Object.fromEntries(pathParams(path).map((param) => [param, 'nonsense']))
           const at = path.replace(/:\w+/g, 'nonsense')
           // With an unknown field; and with the ids alone, if there are any.
           for (const extra of [{ surprise: '1' }, ...(at === path ? [] : [{}])]) {
-            const result = await callTool(client, name, { ...ids, ...extra })
+            // The body of an upload is a field of its tool.
+            const content = raw ? { content: 'aGVsbG8=' } : {}
+            const result = await callTool(client, name, { ...ids, ...content, ...extra })
             const query = operation.body ? '' : `?${new URLSearchParams(extra as Record<string, string>)}`
             const { body } = await client.request(method, at + query, operation.body ? extra : undefined)
             const { isError, structuredContent: refusal } = result

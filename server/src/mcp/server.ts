@@ -36,7 +36,11 @@ export function createServer(kind: 'app' | 'person', call: (tool: Tool) => Promi
 function resultOf(outcome: Outcome) {
   if (outcome.ok) {
     if (outcome.body === undefined) return { content: [text('Done.')] }
-    return { content: [text(JSON.stringify(outcome.body))], structuredContent: outcome.body as Record<string, unknown> }
+    const image = outcome.image ? [{ type: 'image' as const, ...outcome.image }] : []
+    return {
+      content: [text(JSON.stringify(outcome.body)), ...image],
+      structuredContent: outcome.body as Record<string, unknown>,
+    }
   }
   const { code, message, details, headers } = outcome.refusal
   const wait = headers['retry-after'] ? `Wait ${headers['retry-after']} s.` : ''

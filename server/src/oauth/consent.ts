@@ -139,9 +139,11 @@ async function approveApp(
 
 /** The same refusal for outsiders as for plain members, so that outsiders learn nothing about the workspace. */
 function confirmManager(unit: UnitOfWork<Person>, workspaceId: string) {
-  const member: Member = { ...unit.caller, workspaceId, role: 'member' }
+  // The caller's own mark is about the workspace in the header, and this route has none.
+  const member: Member = { ...unit.caller, workspaceId, role: 'member', pendingDeletion: false }
   return confirmRole({ ...unit, caller: member }, 'manager').catch((error) => {
-    throw error instanceof ApiError ? new ApiError('FORBIDDEN') : error
+    const isHidden = error instanceof ApiError && error.code !== 'WORKSPACE_PENDING_DELETION'
+    throw isHidden ? new ApiError('FORBIDDEN') : error
   })
 }
 
@@ -157,8 +159,10 @@ async function approveProgram(
   if (all_teams !== undefined || team_ids !== undefined)
     throw invalid({ workspace_id: 'choose a workspace, not teams' })
   if (!workspaceId) throw invalid({ workspace_id: 'is required' })
-  const member = await tx.row(sql`
-    select 1 from memberships where workspace_id = ${workspaceId} and user_id = ${caller.id} for key share`)
+  const member = await tx.row<{ pending: boolean }>(sql`
+    select w.deletion_at is not null as pending from memberships m join workspaces w on w.id = m.workspace_id
+    where m.workspace_id = ${workspaceId} and m.user_id = ${caller.id} for key share of m`)
+  if (member?.pending) throw new ApiError('WORKSPACE_PENDING_DELETION')
   if (!member) throw invalid({ workspace_id: 'must be a workspace that you are a member of' })
   await tx.run(sql`update oauth_clients set used_at = ${now} where id = ${client.id}`)
   return createGrant(unit, {

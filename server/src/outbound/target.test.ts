@@ -40,6 +40,10 @@ const accepted = [
   `https://${'a'.repeat(63)}.example`,
   `https://${'abcdefg.'.repeat(31)}abcde`,
 ]
+test('letters beyond ASCII are accepted however often they are judged', () => {
+  for (let count = 0; count < 20_000; count++) expect(judge('https://bücher.example/ü')).toBe('accepted')
+})
+
 test.each(accepted)('%s is accepted', (url) => expect(judge(url)).toBe('accepted'))
 
 const notPublic = 'must be a public address; the operator of this instance can allow others with BATON_WEBHOOK_ALLOW'

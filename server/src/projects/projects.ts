@@ -17,6 +17,7 @@ import {
   previousValues,
   record,
 } from '../events/record.ts'
+import { linkReferenced } from '../files/links.ts'
 import type { Actor } from '../http/caller.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
@@ -61,6 +62,7 @@ export const createProject = (ctx: Context, caller: Actor, body: NewProject) =>
     const project = withUrl(config, applyChange(emptyProject(caller, now), body, caller.id, now))
     await checkReferences(unit, null, project)
     await insertProject(tx, caller.workspaceId, project)
+    await linkReferenced(unit, { type: 'project', id: project.id }, project.description)
     if (project.personal) sendProjectHints(unit, 'create', project)
     else await record(unit, [toItemChange(actorOf(caller), 'create', project)])
     return project
@@ -82,6 +84,9 @@ export const updateProject = (ctx: Context, caller: Actor, id: string, change: P
     const actor = await actorOnProject(unit, id)
     await endLostSessions(unit, before, after)
     await updateProjectRow(tx, caller.workspaceId, after)
+    if (after.description !== before.description) {
+      await linkReferenced(unit, { type: 'project', id }, after.description)
+    }
     await record(unit, updateToRecord(actor, before, after))
     if (after.personal) sendProjectHints(unit, 'update', after, !before.personal)
     if (before.personal && !after.personal) await recordThread(unit, { projectId: after.id })

@@ -1,4 +1,4 @@
-import { limits, nameProblem, normalizeName, type SsoProblem } from '@baton/protocol'
+import { limits, nameProblem, normalizeName, placeholderDomain, type SsoProblem } from '@baton/protocol'
 import type { Provider } from '../sso-config.ts'
 
 /** Claims of a provider about a person. They come from outside, so each value can have any type. */
@@ -16,6 +16,7 @@ export class SsoRefusal extends Error {
 /** The e-mail address in lower case, or null. Addresses of accounts are ASCII: other letters can look or fold alike. */
 export function emailOf({ email }: Claims): string | null {
   if (typeof email !== 'string' || email.length > limits.email) return null
+  if (email.toLowerCase().endsWith(`@${placeholderDomain}`)) return null
   return /^[\x21-\x3f\x41-\x7e]+@[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(email) ? email.toLowerCase() : null
 }
 

@@ -14,6 +14,18 @@ export const noTool: Partial<Record<RouteName, string>> = {
   linearGraphql: 'it offers the same operations in the format of Linear',
   listenAsApp: 'it is a stream',
   answerAsApp: 'only the program that listens can answer',
+  exportIssues: 'list_issues returns the same issues page by page',
+  createIssues: 'create_issue has the same fields, and a model creates few at a time',
+  getRelated: 'watchers and duplicates are for people',
+  listTemplates: 'they prefill a form',
+  listReactions: 'reactions are for people',
+  addReaction: 'reactions are for people',
+  removeReaction: 'reactions are for people',
+  uploadSessionFile: 'upload_file stores files, and programs send larger ones as they are',
+  getFileContent: 'get_file returns images; other content is for programs',
+  createFileLink: 'it is for programs without a token',
+  deleteFile: 'deleting files is for people',
+  listProjectFiles: 'texts name the files that matter',
   setSessionChanges: 'git computes patches, a model does not',
 }
 

@@ -29,7 +29,8 @@ describe.each(['app', 'person'] as const)('for %s', (kind) => {
   test('tool names are unique and well-formed', () => {
     const names = toolsFor(kind).map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
-    for (const name of names) expect(name).toMatch(/^(list|get|create|update|delete|select|open|post)(_[a-z]+)+$/)
+    for (const name of names)
+      expect(name).toMatch(/^(list|get|create|update|delete|select|open|post|upload)(_[a-z]+)+$/)
     expect(findTool(kind, '__proto__')).toBeUndefined()
   })
 

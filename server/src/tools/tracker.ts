@@ -1,4 +1,5 @@
 import { api } from '@baton/protocol'
+import { Type } from 'typebox'
 import { tool } from './tool.ts'
 
 /** Issues, projects and comments. */
@@ -32,6 +33,25 @@ export const trackerTools = [
     'list_issue_history',
     api.listIssueHistory,
     'List the changes of an issue, newest first: each entry has the actor and every changed field with its value before (from) and after (to).',
+  ),
+
+  tool(
+    'list_pull_requests',
+    api.listPullRequests,
+    'List pull requests of connected repositories, newest first, with state, review, checks and the issues they are linked to. Send issue_id for those of one issue; branches then has its pushed branches without a pull request. Send session_id for those of an agent session.',
+  ),
+
+  tool(
+    'get_file',
+    api.getFile,
+    'Get a file by its id, which a text contains as ![name](fil_…) or [name](fil_…): name, size and type. An image up to 5 MB is returned with it, so that you can look at it.',
+    { showsFile: true },
+  ),
+  tool(
+    'upload_file',
+    api.uploadFile,
+    'Upload a file of up to 700 KB as base64 in content. Send target_type and target_id to add it to an issue or project. To show it in a text, write ![name](fil_…) with the returned id.',
+    { uploads: true, body: Type.Object({ content: Type.String() }, { additionalProperties: false }) },
   ),
 
   tool(

@@ -168,6 +168,8 @@ export const acceptInvitation = (ctx: Context, caller: Person, token: string) =>
       returning workspace_id, role, team_ids`)
     if (!invitation) throw notFound()
     const { workspace_id: workspaceId, role } = invitation
+    const workspace = await readWorkspace(tx, workspaceId)
+    if (workspace.deletion_at !== null) throw new ApiError('WORKSPACE_PENDING_DELETION')
     if ((await addMember(unit, workspaceId, caller.id, role)) === 0) throw new ApiError('ALREADY_MEMBER')
     const teamIds = await joinTeams(unit, workspaceId, invitation.team_ids)
     await recordAudit(
@@ -178,7 +180,7 @@ export const acceptInvitation = (ctx: Context, caller: Person, token: string) =>
         details: { role, ...(teamIds.length > 0 && { team_ids: teamIds }) },
       },
     )
-    return { workspace: await readWorkspace(tx, workspaceId), role }
+    return { workspace, role }
   })
 
 /** Joins the teams of the invitation that still exist. Returns their ids. */

@@ -40,9 +40,13 @@ export const addMember = ({ tx, now }: UnitOfWork, workspaceId: string, userId: 
  */
 export async function confirmRole(unit: UnitOfWork<Member>, needed: 'member' | 'manager'): Promise<UnitOfWork<Member>> {
   const { tx, caller } = unit
-  const held = await tx.row<{ role: Role }>(sql`
-    select role from memberships where workspace_id = ${caller.workspaceId} and user_id = ${caller.id} for share`)
+  const held = await tx.row<{ role: Role; pendingDeletion: boolean }>(sql`
+    select m.role, w.deletion_at is not null as "pendingDeletion"
+    from memberships m join workspaces w on w.id = m.workspace_id
+    where m.workspace_id = ${caller.workspaceId} and m.user_id = ${caller.id} for share of m`)
   if (!held) throw new ApiError('WORKSPACE_ACCESS_DENIED')
+  // A caller who was admitted although it is pending uses a route that may be used then.
+  if (held.pendingDeletion && !caller.pendingDeletion) throw new ApiError('WORKSPACE_PENDING_DELETION')
   const confirmed = { ...caller, role: held.role }
   if (needed === 'manager' && !isManager(confirmed)) throw new ApiError('FORBIDDEN')
   return { ...unit, caller: confirmed }

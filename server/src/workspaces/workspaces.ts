@@ -10,10 +10,17 @@ import { newId } from '../ids.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { addMember, lockWorkspace, transactAs } from './members.ts'
 
-const columns = sql`id, name, guidance, created_at, updated_at`
+const columns = sql`id, name, guidance, deletion_at, created_at, updated_at`
 
 export const readWorkspace = async (db: Queryable, id: string) =>
   found(await db.row<Workspace>(sql`select ${columns} from workspaces where id = ${id}`))
+
+/** For writes that do not come through the door as a caller of the workspace. */
+export async function refusePendingDeletion(db: Queryable, id: string) {
+  if (await db.row(sql`select 1 from workspaces where id = ${id} and deletion_at is not null`)) {
+    throw new ApiError('WORKSPACE_PENDING_DELETION')
+  }
+}
 
 /** `createAgent` adds the built-in agent, in the same transaction (agent.deployment-one-per-workspace). */
 export const createWorkspace = (
@@ -39,8 +46,41 @@ export const createWorkspace = (
     return found(workspace)
   })
 
+interface RestoredWorkspace extends Omit<Workspace, 'deletion_at'> {
+  last_issue_number: number
+}
+
+/** A workspace from an archive. It counts as created by the person, and has no member yet. */
+export async function insertWorkspace(tx: Tx, personId: string, workspace: RestoredWorkspace) {
+  await mustBeBelowLimit(tx, personId)
+  const { id, name, guidance, last_issue_number, created_at, updated_at } = workspace
+  await tx.run(sql`
+    insert into workspaces (id, name, guidance, last_issue_number, created_by, created_at, updated_at)
+    values (${id}, ${name}, ${guidance}, ${last_issue_number}, ${personId}, ${created_at}, ${updated_at})`)
+}
+
+/** Makes the person owner of a restored workspace and member of its teams. New issues get numbers that no code has. */
+export async function openRestored(unit: UnitOfWork, workspaceId: string, personId: string) {
+  const { tx, now } = unit
+  await tx.run(sql`
+    update teams t set last_issue_number = greatest(last_issue_number, coalesce((
+      select max(split_part(c.code, '-', 2)::int) from issue_codes c
+      where c.workspace_id = t.workspace_id and split_part(c.code, '-', 1) = t.key), 0))
+    where workspace_id = ${workspaceId}`)
+  // Issues without a team have X in place of a key.
+  await tx.run(sql`
+    update workspaces w set last_issue_number = greatest(last_issue_number, coalesce((
+      select max(split_part(c.code, '-', 2)::int) from issue_codes c
+      where c.workspace_id = w.id and split_part(c.code, '-', 1) = 'X'), 0))
+    where id = ${workspaceId}`)
+  await addMember(unit, workspaceId, personId, 'owner')
+  await tx.run(sql`
+    insert into team_members (workspace_id, team_id, user_id, joined_at)
+    select workspace_id, id, ${personId}, ${now} from teams where workspace_id = ${workspaceId}`)
+}
+
 /** Locks the person, so that concurrent creates are counted (workspace.limit-per-person). */
-async function mustBeBelowLimit(tx: Tx, personId: string) {
+export async function mustBeBelowLimit(tx: Tx, personId: string) {
   await tx.rows(sql`select 1 from users where id = ${personId} for no key update`)
   const created = await tx.rows(sql`
     select 1 from workspaces where created_by = ${personId} limit ${limits.workspacesPerPerson}`)

@@ -1,0 +1,86 @@
+import { exampleId, type SectionWords } from './examples.ts'
+
+/** Git connections and pull requests. */
+export const git = {
+  GitConnection: {
+    id: 'Id of the connection',
+    kind: 'The software of the git host',
+    name: ['Name of the connection', 'Shop'],
+    host: ['The git host; by default github.com, gitlab.com, gitea.com or codeberg.org', 'github.com'],
+    repositories: ['The repositories that are accepted, as `owner/name`', ['acme/shop']],
+    team_ids: ['The teams whose issues it links; null for all teams', null],
+    has_token: ['Whether it has a token, with which it comments on pull requests', false],
+    received_at: 'When the last verified request arrived; null before the first',
+    refused: ['How many requests had an invalid signature', 0],
+    token: ['A token of the git host that can comment on pull requests; null removes it; never returned', null],
+    secret: [
+      'The secret of the webhook at the git host; shown once',
+      `whsec_${'5f1c2d3e4b6a79808f9e'.padEnd(43, '7')}=`,
+    ],
+  },
+  GitDelivery: {
+    id: 'Id of the delivery',
+    event: ['The event, as the git host named it', 'pull_request'],
+    outcome: 'What it led to',
+    repository: ['The repository; null if the request names none', 'acme/shop'],
+    number: ['Number of the pull request; null if it is about none', 7],
+    pull_request_id: ['The pull request; null if it is about none', exampleId('pr')],
+    comment: 'The comment on the pull request; null if none is to be posted',
+    received_at: 'When it arrived',
+  },
+  GitHookOutcome: {
+    outcome: 'What the request led to',
+  },
+  PullRequest: {
+    id: 'Id of the pull request',
+    connection_id: 'The git connection',
+    repository: ['Its repository', 'acme/shop'],
+    number: ['Its number in the repository', 7],
+    title: ['Its title', 'Oil the hinges'],
+    url: ['Its address at the git host', 'https://github.com/acme/shop/pull/7'],
+    branch: ['The branch with the changes', 'ada/eng-12-fix-the-door'],
+    author: ['Who opened it, by the name at the git host', 'ada'],
+    state: 'Whether it is open, a draft, merged or closed',
+    review: 'The state of its review; null without one',
+    checks: 'The checks of its newest commit; null without any',
+    fork: ['Whether the branch is in a fork', false],
+    issues: 'The issues it is linked to, without those that the caller cannot see',
+    'issues.id': 'Id of the issue',
+    'issues.closes': ['Whether its merge can close the issue', true],
+    updated_at: 'When the git host last changed it',
+  },
+  PullRequestList: {
+    branches: 'With `issue_id`, the pushed branches that name the issue and have no pull request; otherwise empty',
+  },
+  GitBranch: {
+    connection_id: 'The git connection',
+    repository: ['Its repository', 'acme/shop'],
+    name: ['Its name', 'ada/eng-12-fix-the-door'],
+    url: ['Its address at the git host', 'https://github.com/acme/shop/tree/ada/eng-12-fix-the-door'],
+    pushed_at: 'When it was last pushed',
+  },
+  listPullRequests: {
+    issue_id: ['Only pull requests of this issue, by id or code', exampleId('iss')],
+    session_id: ['Only pull requests of this agent session', exampleId('sess')],
+    state: 'Only pull requests in this state',
+  },
+  linkPullRequest: {
+    closes: ['Whether its merge can close the issue; true if left out', true],
+  },
+  GitAutomation: {
+    branch: ['Status of an issue when a branch that names it is pushed; null for none', null],
+    opened: ['Status when a pull request is opened; null for none', 'in_progress'],
+    review_requested: ['Status when a review is requested; null for none', null],
+    approved: ['Status when a pull request is approved; null for none', null],
+    merged: ['Status when the last open pull request is merged; null for none', 'done'],
+    closed: ['Status when a pull request is closed without a merge; null for none', null],
+  },
+  setGitAutomation: {
+    branch: ['Status of an issue when a branch that names it is pushed; null for none', null],
+    opened: ['Status when a pull request is opened; null for none', 'in_progress'],
+    review_requested: ['Status when a review is requested; null for none', 'qa'],
+    approved: ['Status when a pull request is approved; null for none', 'release'],
+    merged: ['Status when the last open pull request is merged; null for none', 'done'],
+    closed: ['Status when a pull request is closed without a merge; null for none', null],
+  },
+} satisfies Record<string, SectionWords>

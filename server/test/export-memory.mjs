@@ -1,0 +1,81 @@
+// Exports a small and a larger workspace, and prints the most memory that each needed beyond what was in use before.
+// A process of its own, started with --expose-gc: garbage of other tests would be measured too.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+
+const dist = (path) => import(new URL(`../dist/${path}`, import.meta.url))
+const { Db } = await dist('db/database.js')
+const { openEmbedded } = await dist('db/embedded.js')
+const { migrate } = await dist('db/migrate.js')
+const { sql } = await dist('db/sql.js')
+const { systemClock: clock } = await dist('clock.js')
+const { newId } = await dist('ids.js')
+const { DiskStorage } = await dist('storage/disk.js')
+const { writeArchive } = await dist('exports/write-archive.js')
+
+const megabyte = 1024 * 1024
+const textBytes = 50_000
+const dir = mkdtempSync(join(tmpdir(), 'baton-export-memory-'))
+const db = new Db(await openEmbedded({ dataDir: join(dir, 'db') }), { guarded: true })
+const storage = new DiskStorage(join(dir, 'files'))
+
+/** A workspace with an issue that has a history of long texts, and a file. */
+async function fill(changes, fileBytes) {
+  const [workspace, issue, file] = [newId('wsp'), newId('iss'), newId('fil')]
+  const now = clock.now()
+  await db.run(sql`
+    insert into workspaces (id, name, guidance, created_at, updated_at) values (${workspace}, 'Acme', '', ${now}, ${now})`)
+  await db.run(sql`
+    insert into issues (id, workspace_id, code, title, description, status, priority, type, delegation_revision, personal,
+      sort_order, created_at, updated_at)
+    values (${issue}, ${workspace}, 'ISS-1', 'Long', '', 'todo', 'low', 'task', 0, false, 1, ${now}, ${now})`)
+  await db.run(sql`
+    insert into issue_changes (id, workspace_id, issue_id, personal, changes, created_at)
+    select 'chg_' || lpad((${changes}::int * 10000 + n)::text, 26, '0'), ${workspace}, ${issue}, false,
+      jsonb_build_object('description', jsonb_build_object('from', '', 'to', repeat('word ', ${textBytes / 5}::int))), ${now}
+    from generate_series(1, ${changes}::int) n`)
+  const chunks = function* () {
+    for (let at = 0; at < fileBytes; at += 64 * 1024) yield Buffer.alloc(64 * 1024, at % 251)
+  }
+  await storage.put(`files/${file}`, Readable.from(chunks(), { objectMode: false }), fileBytes)
+  await db.run(sql`
+    insert into files (id, workspace_id, name, bytes, media_type, inline, state, created_at)
+    values (${file}, ${workspace}, 'video', ${fileBytes}, 'application/octet-stream', false, 'ready', ${now})`)
+  await db.run(sql`
+    insert into file_links (file_id, workspace_id, target_type, target_id, created_at)
+    values (${file}, ${workspace}, 'issue', ${issue}, ${now})`)
+  return workspace
+}
+
+function memory() {
+  globalThis.gc()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+async function measure(changes, fileBytes) {
+  const workspace = await fill(changes, fileBytes)
+  const before = memory()
+  let [peak, served] = [0, 0]
+  const sampling = setInterval(() => {
+    peak = Math.max(peak, memory() - before)
+    void db.row(sql`select 1 from workspaces where id = ${workspace}`).then(() => served++)
+  }, 100)
+  const archive = await writeArchive({ db, clock }, storage, workspace)
+  await storage.put(`exports/${newId('exp')}`, archive.read(), archive.bytes)
+  await archive.close()
+  clearInterval(sampling)
+  return { peak: Math.max(peak, memory() - before), served, bytes: archive.bytes }
+}
+
+try {
+  await migrate(db)
+  const small = await measure(200, 8 * megabyte)
+  const large = await measure(1000, 64 * megabyte)
+  console.log(JSON.stringify({ small, large }))
+} finally {
+  await db.close()
+  rmSync(dir, { recursive: true, force: true })
+}
