@@ -70,8 +70,8 @@ async function seedAgents() {
       insert into installations (id, workspace_id, app_id, app_user_id, all_teams, team_ids, scopes, created_at, updated_at)
       values (${installation}, ${workspaceId}, ${app}, ${user}, true, '{}', ${scopes}, ${now}, ${now})`)
     await db.run(sql`
-      insert into grants (id, workspace_id, client_id, installation_id, scopes, created_at, expires_at)
-      values (${grant}, ${workspaceId}, ${app}, ${installation}, ${scopes}, ${now}, ${later})`)
+      insert into grants (id, workspace_id, client_id, installation_id, scopes, created_at, expires_at, tokens_issued_at)
+      values (${grant}, ${workspaceId}, ${app}, ${installation}, ${scopes}, ${now}, ${later}, ${now})`)
     await db.run(sql`
       insert into access_tokens (hash, grant_id, expires_at)
       values (${sha256(token)}, ${grant}, ${later})`)

@@ -4,6 +4,7 @@ import { changes } from './commands/changes.ts'
 import { deliveries } from './commands/deliveries.ts'
 import { dev } from './commands/dev.ts'
 import { doctor } from './commands/doctor.ts'
+import { importCommand } from './commands/import.ts'
 import { init } from './commands/init.ts'
 import { linear } from './commands/linear.ts'
 import { listen } from './commands/listen.ts'
@@ -30,6 +31,7 @@ const commands: readonly Command[] = [
   verify,
   doctor,
   apps,
+  importCommand,
   linear,
 ]
 

@@ -1,0 +1,81 @@
+// Rows per second of a whole import, read and planned from a CSV, compared with bare INSERTs of the same issues.
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { dist, seedPeople } from '../setting.mjs'
+
+const issues = 10_000
+const batch = 500
+
+export const rows = [
+  {
+    name: 'issues imported from a CSV',
+    unit: 'a second',
+    better: 'more',
+    target: 0.5,
+    floorIs: 'bare INSERTs of 500 issues',
+  },
+]
+
+const description = 'The door does not close. Oil the hinges, then try again with a warm hand. '.repeat(4)
+const timeOf = (n) => new Date(Date.UTC(2024, 0, 1) + n * 60_000).toISOString()
+
+function csv() {
+  const lines = ['ID,Team,Title,Description,Status,Priority,Created,Updated']
+  for (let n = 1; n <= issues; n++)
+    lines.push(`OLD-${n},Web,Issue ${n},${description},Todo,High,${timeOf(n)},${timeOf(n)}`)
+  return Buffer.from(lines.join('\n'))
+}
+
+export async function run(setting) {
+  const [{ DiskStorage }, { workOnImport }, { newId }] = await Promise.all(
+    ['storage/disk.js', 'imports/run.js', 'ids.js'].map(dist),
+  )
+  const { db, sql } = setting
+  const dir = mkdtempSync(join(tmpdir(), 'baton-bench-import-'))
+  try {
+    const storage = new DiskStorage(dir)
+    const ctx = { ...setting.ctx, storage }
+    const { workspaceId } = await seedPeople(setting, 1)
+    const bytes = csv()
+    const id = newId('imp')
+    const key = `imports/${id}/1`
+    await storage.put(key, Readable.from([bytes]), bytes.length)
+    const now = new Date()
+    const files = JSON.stringify([{ name: 'a.csv', bytes: bytes.length, key }])
+    await db.run(sql`
+      insert into imports (id, workspace_id, source, state, files, started_at, created_at, updated_at)
+      values (${id}, ${workspaceId}, 'linear', 'running', ${files}::jsonb, ${now}, ${now}, ${now})`)
+    const started = performance.now()
+    await workOnImport(ctx, new AbortController().signal)
+    const ours = issues / ((performance.now() - started) / 1000)
+    const { state } = await db.row(sql`select state from imports where id = ${id}`)
+    if (state !== 'done') throw new Error(`the import is ${state}`)
+    return [{ ours, floor: await bareInserts(setting, newId) }]
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+/** One transaction for each batch, into the same table with the same indexes. */
+async function bareInserts(setting, newId) {
+  const { db, sql } = setting
+  const { workspaceId } = await seedPeople(setting, 1)
+  const prefix = randomBytes(2).toString('hex').toUpperCase()
+  const started = performance.now()
+  for (let first = 1; first <= issues; first += batch) {
+    const numbers = Array.from({ length: batch }, (_, n) => first + n)
+    await db.tx((tx) =>
+      tx.run(sql`
+        insert into issues (id, workspace_id, code, title, description, status, priority, type, delegation_revision,
+          personal, sort_order, created_at, updated_at)
+        select id, ${workspaceId}, ${prefix} || '-' || n, 'Issue ' || n, ${description}, 'todo', 'high', 'task', 0, false, n,
+          at::timestamptz, at::timestamptz
+        from unnest(${numbers.map(() => newId('iss'))}::text[], ${numbers}::int[], ${numbers.map(timeOf)}::text[])
+          as rows (id, n, at)`),
+    )
+  }
+  return issues / ((performance.now() - started) / 1000)
+}
