@@ -40,14 +40,17 @@ const onlyUsed = (): Plugin => {
       words = wordsOfApp()
     },
     transform(code, id) {
+      if (/protocol[\\/]src[\\/]index\.ts$/.test(id))
+        this.error(
+          'The app imports a value of @baton/protocol, and with it all schemas. Import types, or from one of its files.',
+        )
       if (!/protocol[\\/]src[\\/](routes|limits)\.ts$/.test(id)) return null
       const entry = /^ {2}(\w+): (?:.*,\n|\{\n(?: {4}.*\n)+ {2}\},\n)/gm
-      const callers = /,\s+(?:(?:caller|scope|programScope): (?:'[^']*'|null)|recent: true)/g
+      const callers = /,\s+(?:(?:caller|scope|programScope): (?:'[^']*'|null)|recent: true|whilePendingDeletion: true)/g
       return code.replace(entry, (text, name) => (words.has(name) ? text : '')).replace(callers, '')
     },
   }
 }
-
 const server = process.env.BATON_ROOT_URL ?? 'http://localhost:3000'
 
 export default defineConfig({
@@ -61,7 +64,13 @@ export default defineConfig({
     manifest: true,
     // Nothing is inlined: the policy allows no data: scripts, and styles come as files.
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    // The names of a screen's chunks are part of the first script. Only the screen that is opened most loads all of its
+    // chunks at once; others load theirs one level after the other.
+    modulePreload: {
+      polyfill: false,
+      resolveDependencies: (chunk, needed) =>
+        /issue-(screen|detail)-/.test(chunk) ? needed : needed.filter((name) => name.endsWith('.css')),
+    },
     // Two chunks for the first screen, instead of one for each set of modules that some routes share: fewer requests,
     // and better compression. Groups take the imports of their modules along.
     rolldownOptions: {
@@ -75,7 +84,7 @@ export default defineConfig({
             { name: 'icons', test: /lucide-react/, minShareCount: 2 },
             {
               name: 'parts',
-              test: /src[\\/]ui[\\/](copy|crumbs|date-button|download|form|layout|loaded|one-line|rows|sentence)\.tsx?$/,
+              test: /src[\\/](ui[\\/](amounts|copy|crumbs|csv|date-button|download|form|layout|loaded|one-line|rows|sentence)|data[\\/](cli|templates|webhooks)|planning[\\/](label-colors|same-name)|deliveries[\\/]standard-secret|workspaces[\\/](managers-only|team-key))\.tsx?$/,
               minShareCount: 2,
             },
           ],

@@ -1,5 +1,6 @@
 import { BatonClient, type Issue } from '@baton/sdk'
 import { A2aServer } from '../../server/test/a2a-server.ts'
+import { type PullRequestFields, pullRequest, push, repositoryFields, signed } from '../../server/test/git-payloads.ts'
 import { Receiver } from '../../server/test/receiver.ts'
 import { installUrl, ScriptedAgent } from './agents.ts'
 import { changesOf, fileOf, omittedFile } from './changes.ts'
@@ -42,6 +43,7 @@ export interface Demo {
   installUrl: { ada: string; mei: string }
   webhookId: string
   deliveryId: string
+  gitConnectionId: string
 }
 
 /** The demo workspace of the first start, with working agents. */
@@ -87,10 +89,33 @@ export async function withDemo(url: string, work: (demo: Demo) => Promise<void>)
         mei: await installUrl(mei, scribe.registered),
       },
       ...(await deliveries(ada, receiver, issues.complete)),
+      gitConnectionId: await connectGit(url, ada, issues.complete),
     })
   } finally {
     await Promise.all([robot.close(), scribe.close(), receiver.stop(), echo.stop()])
   }
+}
+
+/** Pull requests in several states and a branch, all of one issue. */
+async function connectGit(url: string, { api }: Person, { code }: Issue): Promise<string> {
+  const { id, secret } = await api.createGitConnection({ kind: 'github', name: 'Shop', repositories: ['acme/shop'] })
+  const send = async (body: object, event: string) => {
+    const raw = JSON.stringify(body)
+    const headers = { 'content-type': 'application/json', ...signed('github', secret, raw, event) }
+    await fetch(`${url}/hooks/git/${id}`, { method: 'POST', headers: headers as Record<string, string>, body: raw })
+  }
+  const report = (number: number, fields: PullRequestFields) =>
+    send(pullRequest({ number, body: `Part of ${code}`, sha: `${number}`.repeat(40), ...fields }), 'pull_request')
+  await send({ zen: 'Ping' }, 'ping')
+  await send(push(`mei/${code.toLowerCase()}-cart-total`, { at: Math.floor(Date.now() / 1000) }), 'push')
+  await report(1, { title: 'Compute the total in one place', merged: true, action: 'closed' })
+  await report(2, { title: 'Show the coupon in the summary of the order, also on small screens', reviewers: ['mei'] })
+  await report(3, { title: 'Round prices of foreign currencies', draft: true, from: 'jonas/shop' })
+  for (const [number, state] of ['success', 'success', 'pending'].entries()) {
+    const status = { id: number, sha: `${number + 1}`.repeat(40), state, context: 'ci', updated_at: new Date() }
+    await send({ ...status, repository: repositoryFields() }, 'status')
+  }
+  return id
 }
 
 /** One that has ended, a current one and an upcoming one. */

@@ -42,7 +42,7 @@ test('the search shows results while typing, by keyboard', async ({ page }) => {
   await expect(found.getByRole('link').first()).toBeFocused()
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(/\/docs\/reference\/issues#createIssue$/)
-  await expect(page.getByRole('heading', { name: 'createIssue' })).toBeInViewport()
+  await expect(page.getByRole('heading', { name: 'createIssue', exact: true })).toBeInViewport()
 })
 
 test('the search escapes what was typed', async ({ page }) => {

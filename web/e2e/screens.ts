@@ -51,6 +51,8 @@ export const screens: Screen[] = [
       ).toBeVisible()
     },
   },
+  { name: 'issue-features', path: '/issue/ENG-1' },
+  { name: 'settings-templates', path: '/settings/templates' },
   {
     name: 'issue-due-date',
     path: '/issue/ENG-1',
@@ -174,6 +176,21 @@ export const screens: Screen[] = [
       await expect(page.getByRole('button', { name: 'Dismiss' })).toBeVisible({ timeout: 15_000 })
     },
   },
+  { name: 'settings-import', path: '/settings/import' },
+  { name: 'settings-placeholders', path: '/settings/placeholders' },
+  { name: 'settings-storage', path: '/settings/storage' },
+  { name: 'settings-export', path: '/settings/export' },
+  { name: 'settings-git', path: '/settings/git' },
+  { name: 'settings-git-connection', path: ({ gitConnectionId }) => `/settings/git/${gitConnectionId}` },
+  {
+    name: 'settings-git-new',
+    path: '/settings/git',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'Connect repositories' }).click()
+      await expect(page.getByRole('dialog')).toBeVisible()
+    },
+  },
+  { name: 'issue-pull-requests', path: ({ issues }) => `/issue/${issues.complete.code}` },
   { name: 'settings-webhooks', path: '/settings/webhooks' },
   { name: 'settings-webhook', path: ({ webhookId }) => `/settings/webhooks/${webhookId}` },
   {

@@ -256,6 +256,11 @@ const team = createRoute({
   path: '/teams/$teamId',
   component: lazyRouteComponent(() => import('./workspaces/team-screen.tsx'), 'TeamScreen'),
 })
+const templates = createRoute({
+  getParentRoute: () => settings,
+  path: '/templates',
+  component: lazyRouteComponent(() => import('./issues/templates/templates-screen.tsx'), 'TemplatesScreen'),
+})
 const labels = createRoute({
   getParentRoute: () => settings,
   path: '/labels',
@@ -292,6 +297,36 @@ const appDelivery = createRoute({
   path: '/agent-apps/$appId/deliveries/$deliveryId',
   component: lazyRouteComponent(() => import('./agent-apps/deliveries-screen.tsx'), 'AppDeliveryScreen'),
 })
+const imports = createRoute({
+  getParentRoute: () => settings,
+  path: '/import',
+  component: lazyRouteComponent(() => import('./imports/screens.ts'), 'ImportsScreen'),
+})
+const importDetails = createRoute({
+  getParentRoute: () => settings,
+  path: '/import/$importId',
+  component: lazyRouteComponent(() => import('./imports/screens.ts'), 'ImportScreen'),
+})
+const placeholders = createRoute({
+  getParentRoute: () => settings,
+  path: '/placeholders',
+  component: lazyRouteComponent(() => import('./imports/screens.ts'), 'PlaceholdersScreen'),
+})
+const storage = createRoute({
+  getParentRoute: () => settings,
+  path: '/storage',
+  component: lazyRouteComponent(() => import('./files/item-files.tsx'), 'StorageScreen'),
+})
+const git = createRoute({
+  getParentRoute: () => settings,
+  path: '/git',
+  component: lazyRouteComponent(() => import('./git/screens.ts'), 'GitScreen'),
+})
+const gitConnection = createRoute({
+  getParentRoute: () => settings,
+  path: '/git/$connectionId',
+  component: lazyRouteComponent(() => import('./git/screens.ts'), 'ConnectionScreen'),
+})
 const webhooks = createRoute({
   getParentRoute: () => settings,
   path: '/webhooks',
@@ -317,6 +352,11 @@ const auditLog = createRoute({
   getParentRoute: () => settings,
   path: '/audit-log',
   component: lazyRouteComponent(() => import('./audit/audit-screen.tsx'), 'AuditScreen'),
+})
+const exportPage = createRoute({
+  getParentRoute: () => settings,
+  path: '/export',
+  component: lazyRouteComponent(() => import('./settings/export/export-screen.tsx'), 'ExportScreen'),
 })
 const apiReference = createRoute({
   getParentRoute: () => settings,
@@ -359,17 +399,25 @@ const routeTree = root.addChildren([
         teams,
         team,
         labels,
+        templates,
         cycles,
         agentApps,
         registerApp,
         agentApp,
         appDeliveries,
         appDelivery,
+        imports,
+        importDetails,
+        placeholders,
+        storage,
+        git,
+        gitConnection,
         webhooks,
         webhook,
         webhookDeliveries,
         webhookDelivery,
         auditLog,
+        exportPage,
         apiReference,
       ]),
     ]),

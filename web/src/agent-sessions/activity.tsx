@@ -1,3 +1,4 @@
+import '../data/files.ts'
 import type { AgentActivity } from '@baton/protocol'
 import { Brain, ChevronRight, CircleCheck, CircleX, Hand, type LucideIcon, Wrench } from 'lucide-react'
 import { memo, type ReactNode, useState } from 'react'

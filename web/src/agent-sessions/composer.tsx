@@ -1,6 +1,8 @@
+import '../data/files.ts'
 import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { SendHorizontal } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { useAttachments } from '../ui/attach.tsx'
 import { Button } from '../ui/button.tsx'
 import { Textarea } from '../ui/field.tsx'
 import { isolated } from '../ui/isolated.ts'
@@ -40,9 +42,10 @@ export function Composer(props: { session: AgentSession; question: AgentActivity
   useEffect(() => {
     if (asked && mayTakeFocus(box.current)) box.current?.focus({ preventScroll: true })
   }, [asked])
+  const attachments = useAttachments(box, type)
   const submit = async () => {
     const body = text.trim()
-    if (!body || busy) return
+    if (!body || busy || attachments.busy) return
     if (await send(body)) type('')
     box.current?.focus({ preventScroll: true })
   }
@@ -92,19 +95,22 @@ export function Composer(props: { session: AgentSession; question: AgentActivity
             openComposer(`session ${session.id}`)
           }}
           onBlur={() => setFocused(false)}
+          {...attachments.handlers}
           className="max-h-48 min-h-8 resize-none"
         />
+        {attachments.button}
         <Button
           type="submit"
           look={question ? 'primary' : 'plain'}
           icon={SendHorizontal}
           busy={busy}
-          disabled={!text.trim()}
+          disabled={!text.trim() || attachments.busy}
           {...(focused && { command: 'session.send' })}
         >
           Send
         </Button>
       </div>
+      {attachments.list}
       {problem ? (
         <p role="alert" className="text-xs text-bad-ink">
           Not sent. {problem}

@@ -1,9 +1,11 @@
-import type { AgentActivity, AgentSession } from '@baton/protocol'
+import type { AgentActivity, AgentSession, PullRequest } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useRef } from 'react'
 import { activitiesQuery } from '../data/activities.ts'
 import { useMarkWatched } from '../data/inbox-read.ts'
+import { pullRequestsOfSession } from '../data/pull-requests.ts'
+import { PullRequests } from '../pull-requests/pull-requests.tsx'
 import { cx } from '../ui/class-names.ts'
 import { inOneLine } from '../ui/one-line.ts'
 import { Failed, Skeletons } from '../ui/states.tsx'
@@ -21,6 +23,7 @@ import { canStop } from './state.tsx'
 import { SessionStatus } from './status.tsx'
 
 const nothing: AgentActivity[] = []
+const noPullRequests: PullRequest[] = []
 const beside = 'lg:grid lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_minmax(0,1fr)_auto]'
 const isWide = () => matchMedia('(min-width: 860px)').matches
 
@@ -30,9 +33,13 @@ export function SessionPanel({ session }: { session: AgentSession }) {
   const activities = data ?? nothing
   const ref = useRef<HTMLDivElement>(null)
   useMarkWatched(session.id, ref)
+  const pullRequests = useQuery(pullRequestsOfSession(session.id)).data ?? noPullRequests
+  const shown = new Set(pullRequests.map(({ url }) => url))
   // Plan, links and changes are beside the activities on wide screens and above them on narrow ones.
   const hasAside =
-    session.plan.length + session.external_urls.length > 0 || session.changes !== null || session.usage !== null
+    session.plan.length + session.external_urls.length + pullRequests.length > 0 ||
+    session.changes !== null ||
+    session.usage !== null
   return (
     <div ref={ref} data-session={session.id} className={cx('flex h-full min-h-0 flex-col', beside)}>
       <div className="shrink-0 border-b px-4 py-3 max-lg:border-b-0">
@@ -46,7 +53,8 @@ export function SessionPanel({ session }: { session: AgentSession }) {
         )}
       >
         <Plan plan={session.plan} open={isWide()} />
-        <Links urls={session.external_urls} />
+        <PullRequests list={pullRequests} />
+        <Links urls={session.external_urls.filter(({ url }) => !shown.has(url.replace(/\/+$/, '')))} />
         <Results session={session} />
         <About session={session} />
       </div>

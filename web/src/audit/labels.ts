@@ -4,7 +4,11 @@ import { isolated } from '../ui/isolated.ts'
 /** Labels of the filter. Also the text of an entry whose subject has no known name. */
 export const actionLabels: Record<AuditAction, string> = {
   'workspace.created': 'Created the workspace',
+  'workspace.exported': 'Exported the workspace',
+  'workspace.restored': 'Restored the workspace from an archive',
   'workspace.updated': 'Updated the workspace',
+  'workspace.deletion_started': 'Started to delete the workspace',
+  'workspace.deletion_canceled': 'Canceled the deletion of the workspace',
   'member.joined': 'Joined the workspace',
   'member.role_changed': "Changed a member's role",
   'member.removed': 'Removed a member',
@@ -50,6 +54,14 @@ export const actionLabels: Record<AuditAction, string> = {
   'webhook.replay_started': 'Started a replay of a webhook',
   'webhook.replay_stopped': 'Stopped a replay of a webhook',
   'webhook.rotation_finished': "Ended the overlap of a webhook's secrets",
+  'git_connection.created': 'Created a git connection',
+  'git_connection.updated': 'Updated a git connection',
+  'git_connection.deleted': 'Deleted a git connection',
+  'git_connection.secret_rotated': "Rotated a git connection's secret",
+  'team.git_automation_changed': "Changed a team's git automation",
+  'import.started': 'Started an import',
+  'import.deleted': 'Deleted an import',
+  'placeholder.assigned': 'Assigned a placeholder',
 }
 
 type Details = AuditEntry['details']
@@ -118,6 +130,14 @@ const sentences: Partial<Record<AuditAction, Sentence>> = {
   'webhook.replay_started': (webhook) => `started a replay of the webhook ${webhook}`,
   'webhook.replay_stopped': (webhook) => `stopped a replay of the webhook ${webhook}`,
   'webhook.rotation_finished': (webhook) => `ended the overlap of secrets of the webhook ${webhook}`,
+  'git_connection.created': (connection) => `created the git connection ${connection}`,
+  'git_connection.updated': (connection) => `updated the git connection ${connection}`,
+  'git_connection.deleted': (connection) => `deleted the git connection ${connection}`,
+  'git_connection.secret_rotated': (connection) => `rotated the secret of the git connection ${connection}`,
+  'team.git_automation_changed': (team) => `changed the git automation of ${team}`,
+  'import.started': (_, details) => `started an import from ${details.source}`,
+  'import.deleted': (_, details) => `deleted an import from ${details.source}`,
+  'placeholder.assigned': (_, details) => `assigned the placeholder ${details.name}`,
 }
 
 /** Tokens have a name only in the entry: they are not listed for all members. */

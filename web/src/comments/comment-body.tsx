@@ -1,3 +1,4 @@
+import '../data/files.ts'
 import type { Comment } from '@baton/protocol'
 import { useRouterState } from '@tanstack/react-router'
 import { Ellipsis, Link as LinkIcon, Lock, Pencil, Trash2 } from 'lucide-react'
@@ -20,6 +21,7 @@ import { showToast } from '../ui/toast.tsx'
 import { useAuthor } from './author.ts'
 import { Composer } from './composer.tsx'
 import { toDraft } from './mentions.ts'
+import { AddReaction, Reactions } from './reactions.tsx'
 
 export const anchorOf = (comment: Comment) => `comment-${comment.id}`
 
@@ -63,6 +65,7 @@ export function CommentBody({ comment, target, actions }: { comment: Comment; ta
           </span>
         )}
         <span className="flex-1" />
+        <AddReaction comment={comment} target={target} />
         {actions}
         <CommentMenu comment={comment} target={target} onEdit={() => openComposer(draftKey)} />
       </header>
@@ -83,7 +86,10 @@ export function CommentBody({ comment, target, actions }: { comment: Comment; ta
             }}
           />
         ) : (
-          <Markdown text={comment.text} />
+          <>
+            <Markdown text={comment.text} />
+            <Reactions comment={comment} target={target} />
+          </>
         )}
       </div>
     </article>

@@ -1,8 +1,10 @@
+import '../data/files.ts'
 import { limits } from '@baton/protocol/limits'
 import { Lock } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { type Mentionable, type Target, useMentionable } from '../data/comments.ts'
 import { useAction } from '../ui/action.ts'
+import { useAttachments } from '../ui/attach.tsx'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { isolated } from '../ui/isolated.ts'
@@ -45,6 +47,8 @@ export function Composer(props: Props) {
   const isOpen = useIsComposerOpen(draftKey)
   const mention = useMention({ ref, draft, change, people })
 
+  const attachments = useAttachments(ref, (text) => change({ ...draft, text }))
+
   useEffect(() => () => closeComposer(draftKey), [draftKey])
   useEffect(() => {
     if (!props.autoFocus) return
@@ -60,7 +64,7 @@ export function Composer(props: Props) {
   })
   const send = () => {
     const text = toStored(draft.text, draft.named).trim()
-    if (text) void run(text)
+    if (text && !attachments.busy) void run(text)
   }
   const cancel = () => {
     drafts.delete(draftKey)
@@ -99,9 +103,11 @@ export function Composer(props: Props) {
         onSelect={mention.moved}
         onBlur={mention.close}
         onKeyDown={pressed}
+        {...attachments.handlers}
         className="field-sizing-content max-h-96 min-h-9 w-full resize-none bg-transparent px-3 py-2 text-base outline-none placeholder:text-ink-3"
       />
       {mention.menu}
+      {attachments.list}
       <MentionedAgents people={people} named={namedIn(draft.text, draft.named)} />
       {problem && (
         <p role="alert" className="px-3 pb-1 text-xs text-bad-ink">
@@ -124,13 +130,14 @@ export function Composer(props: Props) {
               {internal ? 'Internal: agents do not see this' : 'Internal'}
             </button>
           )}
+          {attachments.button}
           <span className="flex-1" />
           {onCancel && (
             <Button size="sm" look="quiet" onClick={cancel}>
               Cancel
             </Button>
           )}
-          <Button size="sm" look="primary" busy={busy} disabled={!draft.text.trim()} onClick={send}>
+          <Button size="sm" look="primary" busy={busy} disabled={!draft.text.trim() || attachments.busy} onClick={send}>
             {action}
             <Kbd keys="mod+enter" inverted className="ml-1 max-md:hidden" />
           </Button>

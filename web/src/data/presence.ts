@@ -1,5 +1,6 @@
 import { api, queries } from './api.ts'
 import { instanceQuery } from './instance.ts'
+import { workspaceQuery } from './workspaces.ts'
 
 const everyMs = 60_000
 /** Shared by all tabs and page loads. */
@@ -14,6 +15,8 @@ export async function reportPresence() {
     const now = Date.now()
     const age = now - Number(localStorage.getItem(key))
     if (document.visibilityState !== 'visible' || (age >= 0 && age < everyMs)) return
+    // A workspace that is about to be deleted can only be read.
+    if (queries.getQueryData(workspaceQuery.queryKey)?.deletion_at) return
     localStorage.setItem(key, String(now))
     // The next sign of the user tries again.
     api.setPresence().catch(() => {})

@@ -56,6 +56,8 @@ function issueChanged({ id, action }: LiveChange) {
   else {
     void singleFlight(`issue ${id}`, () => refreshIssue(id, publishSoon))
     stale('history', id)
+    stale('pull-requests', id)
+    stale('related', id)
   }
 }
 
@@ -64,16 +66,19 @@ const handlers: Record<LiveChange['type'], (change: LiveChange) => void> = {
   Issue: issueChanged,
   Project: ({ id, action }) => {
     stale('projects')
+    stale('project-files', id)
     if (action !== 'remove') return stale('project', id)
     forgetProject(id)
     // The issues of a deleted project lose it without a hint for each.
     void loadIssues()
   },
   Comment: ({ parent_id }) => {
-    if (parent_id) stale('comments', parent_id)
+    if (!parent_id) return
+    for (const key of ['comments', 'reactions', 'related']) stale(key, parent_id)
   },
   AgentSession: ({ id }) => {
     void singleFlight(`session ${id}`, () => refreshSession(id))
+    stale('pull-requests', id)
   },
   Inbox: () => stale('inbox'),
   Workspace: () => void singleFlight('workspace', refreshWorkspace),
@@ -82,6 +87,12 @@ const handlers: Record<LiveChange['type'], (change: LiveChange) => void> = {
     stale('agent-apps')
     stale('installations')
     stale('workspace', 'people')
+  },
+  Import: ({ id, action }) => {
+    stale('imports')
+    stale('import', id)
+    // It has ended: imported issues have no hints of their own.
+    if (action === 'create') void singleFlight('everything', refreshAll)
   },
 }
 

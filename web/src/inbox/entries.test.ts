@@ -1,6 +1,6 @@
 import type { InboxEntry, InboxThread } from '@baton/protocol'
 import { expect, test } from 'vitest'
-import { linkOf } from './entries.ts'
+import { linkOf, sentenceOf } from './entries.ts'
 
 const issueUrl = 'http://localhost:3000/issue/ENG-1'
 
@@ -51,4 +51,11 @@ test('a reached budget opens the session, or the budget of the app', () => {
   expect(linkOf(thread('budget_reached'))).toEqual({ to: '/agent-session/sess_1' })
   const app = { subject_id: 'app_1', url: 'http://localhost:3000/settings/agent-apps/app_1' }
   expect(linkOf(thread('budget_reached', app))).toEqual({ to: '/settings/agent-apps/app_1', hash: 'budget' })
+})
+
+test('a status that an automation changed has no former member as its author', () => {
+  expect(sentenceOf(thread('status').latest)).toBe('Status changed')
+  expect(sentenceOf(thread('comment').latest)).toContain('A former member')
+  const actor = { id: 'usr_1', name: 'Ada' }
+  expect(sentenceOf({ ...thread('status').latest, actor })).toMatch(/Ada.* changed the status/)
 })

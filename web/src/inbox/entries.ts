@@ -1,5 +1,15 @@
 import type { InboxEntry, InboxKind, InboxThread } from '@baton/protocol'
-import { AtSign, Bot, CircleUser, Gauge, type LucideIcon, PackagePlus, Webhook } from 'lucide-react'
+import {
+  AtSign,
+  Bot,
+  CircleCheck,
+  CircleUser,
+  Gauge,
+  type LucideIcon,
+  MessageSquare,
+  PackagePlus,
+  Webhook,
+} from 'lucide-react'
 import { isolated } from '../ui/isolated.ts'
 
 interface Kind {
@@ -11,6 +21,8 @@ interface Kind {
 const kinds: Record<InboxKind, Kind> = {
   mention: { icon: AtSign, color: 'text-info-ink', sentence: (actor) => `${actor} mentioned you` },
   assignment: { icon: CircleUser, color: 'text-ink-2', sentence: (actor) => `${actor} assigned it to you` },
+  comment: { icon: MessageSquare, color: 'text-ink-2', sentence: (actor) => `${actor} commented` },
+  status: { icon: CircleCheck, color: 'text-ink-2', sentence: (actor) => `${actor} changed the status` },
   agent_needs_you: { icon: Bot, color: 'text-accent-ink', sentence: (actor) => `${actor} needs your answer` },
   agent_finished: { icon: Bot, color: 'text-agent-ink', sentence: (actor) => `${actor} finished` },
   webhook_failing: { icon: Webhook, color: 'text-bad-ink', sentence: () => 'Webhook disabled after repeated failures' },
@@ -25,8 +37,9 @@ const kinds: Record<InboxKind, Kind> = {
 
 export const iconOf = ({ kind }: InboxEntry): Pick<Kind, 'icon' | 'color'> => kinds[kind]
 
-export const sentenceOf = (entry: InboxEntry) =>
-  kinds[entry.kind].sentence(isolated(entry.actor?.name ?? 'A former member'))
+/** A rule for pull requests changes the status without an actor. */
+export const sentenceOf = ({ kind, actor }: InboxEntry) =>
+  kind === 'status' && !actor ? 'Status changed' : kinds[kind].sentence(isolated(actor?.name ?? 'A former member'))
 
 interface Target {
   to: string

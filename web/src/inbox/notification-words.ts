@@ -4,6 +4,8 @@ import type { InboxKind, NotificationWay } from '@baton/protocol'
 export const kindLabels: Record<InboxKind, { label: string; forManagers?: true }> = {
   mention: { label: 'Mentions' },
   assignment: { label: 'Assigned issues' },
+  comment: { label: 'Comments on watched issues' },
+  status: { label: 'Watched issues done or reopened' },
   agent_needs_you: { label: 'Questions of agents' },
   agent_finished: { label: 'Agents that finished or failed' },
   webhook_failing: { label: 'Disabled webhooks', forManagers: true },

@@ -51,6 +51,9 @@ export function IssuesScreen() {
     // For create/last-team.ts, which is loaded later.
     if (search.team) localStorage.setItem(`team.${directory.me}`, search.team)
   }, [search.team, directory.me])
+  const shown = useRef(groups)
+  shown.current = groups
+  const idsOf = useCallback(() => shown.current.flatMap(({ rows }) => rows.map(({ issue }) => issue.id)), [])
   useEffect(() => rememberList(rows), [rows])
 
   const onSearch = useCallback(
@@ -132,7 +135,14 @@ export function IssuesScreen() {
   return (
     <div className="relative flex h-full min-w-0">
       <div className="relative flex min-w-0 flex-1 flex-col">
-        <Toolbar search={search} directory={directory} count={count} onSearch={onSearch} onLeave={focus} />
+        <Toolbar
+          search={search}
+          directory={directory}
+          count={count}
+          idsOf={idsOf}
+          onSearch={onSearch}
+          onLeave={focus}
+        />
         <Suspense>{isManager && <FirstSteps />}</Suspense>
         <div className="min-h-0 flex-1">
           <ListOrEmpty shown={count} search={search} onSearch={onSearch}>

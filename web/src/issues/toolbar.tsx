@@ -1,5 +1,5 @@
 import { Plus } from 'lucide-react'
-import { memo } from 'react'
+import { lazy, memo, Suspense } from 'react'
 import { issueStore } from '../data/issues.ts'
 import { useMe } from '../data/me.ts'
 import { showOverlay } from '../data/overlay.ts'
@@ -14,16 +14,20 @@ import { type IssueSearch, queryOf, searchOf, withoutFilters } from './fields/se
 import { Filters } from './filters.tsx'
 import { SaveView } from './views/save-view.tsx'
 
+const ExportCsv = lazy(() => import('./export-csv.tsx'))
+
 interface Props {
   search: IssueSearch
   directory: Directory
   count: number
+  /** Ids of the listed issues. */
+  idsOf: () => string[]
   onSearch: (next: (before: IssueSearch) => IssueSearch, how?: { replace: boolean }) => void
   onLeave: () => void
 }
 
 /** Title, filters and layout of the list. */
-export const Toolbar = memo(function Toolbar({ search, directory, count, onSearch, onLeave }: Props) {
+export const Toolbar = memo(function Toolbar({ search, directory, count, idsOf, onSearch, onLeave }: Props) {
   const complete = useStore(issueStore, ({ complete }) => complete)
   return (
     <header className="shrink-0 border-b bg-canvas">
@@ -34,6 +38,9 @@ export const Toolbar = memo(function Toolbar({ search, directory, count, onSearc
           <span className="sr-only"> issues</span>
           {!complete && <span className="max-sm:sr-only"> so far, loading more</span>}
         </span>
+        <Suspense fallback={<span className="size-7" />}>
+          <ExportCsv search={search} directory={directory} idsOf={idsOf} />
+        </Suspense>
         <LayoutSwitch search={search} onSearch={onSearch} />
         <Button
           look="primary"

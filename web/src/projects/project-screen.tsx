@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { SessionCard } from '../agent-sessions/session-card.tsx'
 import { Comments } from '../comments/comments.tsx'
 import { projectSessionsQuery } from '../data/projects.ts'
+import { ProjectFiles } from '../files/item-files.tsx'
 import { buttonClass } from '../ui/button.tsx'
 import { dayOf } from '../ui/day.ts'
 import { Detail, DetailSkeleton } from '../ui/detail.tsx'
@@ -67,6 +68,7 @@ function ProjectContent({ project }: { project: Project }) {
           onSave={(description) => editProject(id, { description }, 'Description saved')}
         />
         <ProjectIssues project={project} />
+        <ProjectFiles projectId={id} />
         <Feed id={id} isPrivate={project.personal} />
       </Detail>
       {visibility.dialog}

@@ -9,10 +9,16 @@ const pages = [
   { to: '/settings/members', title: 'Members', forManagers: false },
   { to: '/settings/teams', title: 'Teams', forManagers: false },
   { to: '/settings/labels', title: 'Labels', forManagers: false },
+  { to: '/settings/templates', title: 'Templates', forManagers: false },
   { to: '/settings/cycles', title: 'Cycles', forManagers: false },
   { to: '/settings/agent-apps', title: 'Agent apps', forManagers: false },
+  { to: '/settings/import', title: 'Import', forManagers: true },
+  { to: '/settings/placeholders', title: 'Placeholders', forManagers: true },
+  { to: '/settings/git', title: 'Git', forManagers: true },
+  { to: '/settings/storage', title: 'Storage', forManagers: true },
   { to: '/settings/webhooks', title: 'Webhooks', forManagers: true },
   { to: '/settings/audit-log', title: 'Audit log', forManagers: true },
+  { to: '/settings/export', title: 'Export and delete', forManagers: true },
   { to: '/settings/api', title: 'API', forManagers: false },
 ] as const
 

@@ -22,10 +22,13 @@ const settings: Place[] = [
   ['members', 'Members', undefined, { to: '/settings/members' }],
   ['teams', 'Teams', undefined, { to: '/settings/teams' }],
   ['labels', 'Label settings', undefined, { to: '/settings/labels' }],
+  ['templates', 'Template settings', undefined, { to: '/settings/templates' }],
   ['cycles', 'Cycle settings', undefined, { to: '/settings/cycles' }],
   ['api', 'API reference', undefined, { to: '/settings/api' }],
 ]
 const managing: Place[] = [
+  ['git', 'Git connections', undefined, { to: '/settings/git' }],
+  ['storage', 'Storage', undefined, { to: '/settings/storage' }],
   ['webhooks', 'Webhooks', 'g w', { to: '/settings/webhooks' }],
   ['workspace', 'Workspace settings', undefined, { to: '/settings/workspace' }],
   ['audit-log', 'Audit log', undefined, { to: '/settings/audit-log' }],

@@ -5,6 +5,9 @@ import { CreateProject } from '../projects/create-project.tsx'
 import { Palette } from './palette.tsx'
 import { ShortcutHelp } from './shortcut-help.tsx'
 
+/** In this chunk, because the name of each is part of what the list of issues loads. */
+export { DeletionBanner } from './deletion-banner.tsx'
+
 /** All dialogs that can open over any screen. Loaded lazily, so that the first screen does not wait for them. */
 export default function Overlays() {
   const overlay = useOverlay()

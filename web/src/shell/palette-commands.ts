@@ -83,6 +83,7 @@ const icons: Record<string, LucideIcon> = {
   'go.agent-apps': Bot,
   'go.members': Users,
   'go.teams': Users,
+  'go.git': GitBranch,
   'go.webhooks': Webhook,
   'go.audit-log': ScrollText,
   'go.api': FileText,

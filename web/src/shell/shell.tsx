@@ -16,6 +16,7 @@ import { Sidebar } from './sidebar.tsx'
 
 const IssueChip = lazy(() => import('../issues/issue/issue-chip.tsx').then((module) => ({ default: module.IssueChip })))
 const Overlays = lazy(() => import('./overlays.tsx'))
+const DeletionBanner = lazy(() => import('./overlays.tsx').then((module) => ({ default: module.DeletionBanner })))
 
 /** Sidebar, banner and dialogs around every screen of a workspace. */
 export function Shell() {
@@ -58,6 +59,9 @@ export function Shell() {
       </div>
       <main id="main" tabIndex={-1} className="flex min-w-0 flex-1 flex-col bg-canvas outline-none">
         <ConnectionBanner />
+        <Suspense>
+          <DeletionBanner />
+        </Suspense>
         <div className="min-h-0 flex-1">
           <Suspense fallback={<Skeletons />}>
             <MarkdownPeople value={usePeople()}>

@@ -1,16 +1,18 @@
+import { fileIdPattern } from '@baton/protocol/files-in-text'
 import { useNavigate } from '@tanstack/react-router'
-import { ImageOff, Square, SquareCheck } from 'lucide-react'
-import { type ComponentProps, memo, Suspense } from 'react'
+import { ImageOff, Paperclip, Square, SquareCheck } from 'lucide-react'
+import { type ComponentProps, memo, type ReactNode, Suspense, useState } from 'react'
 import ReactMarkdown from 'react-markdown'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
+import { useFileAccess } from './file-access.ts'
 import { useMarkdownIssueLink } from './markdown-issue-link.ts'
 import { mentions } from './markdown-mentions.ts'
 import { useMarkdownPeople } from './markdown-people.ts'
 
 const schema = {
   ...defaultSchema,
-  // Images are shown as links: loading one would reveal the reader to its host.
+  // Images of other hosts are shown as links: loading one would reveal the reader to its host.
   tagNames: (defaultSchema.tagNames ?? []).filter((name) => !['picture', 'source'].includes(name)),
   attributes: { ...defaultSchema.attributes, span: ['dataMention'] },
   protocols: { ...defaultSchema.protocols, href: ['http', 'https', 'mailto'] },
@@ -31,6 +33,7 @@ function Link({ href = '', children }: ComponentProps<'a'>) {
   const navigate = useNavigate()
   const IssueLink = useMarkdownIssueLink()
   if (href.startsWith('#')) return <a href={href}>{children}</a>
+  if (fileIdPattern.test(href)) return <FileLink id={href}>{children}</FileLink>
   const url = parseUrl(href)
   if (!url) return <span>{children}</span>
   if (url.origin === location.origin) {
@@ -68,7 +71,44 @@ function Link({ href = '', children }: ComponentProps<'a'>) {
   )
 }
 
-const Image = ({ src = '', alt }: ComponentProps<'img'>) => (
+/** Files open in a new tab: a download, or a picture without the app's rights. */
+function FileLink({ id, children }: { id: string; children: ReactNode }) {
+  const access = useFileAccess()
+  if (!access) return <span>{children}</span>
+  return (
+    <a href={access.url(id)} target="_blank" rel="noreferrer">
+      <Paperclip size={12} aria-hidden className="mr-1 inline-block align-[-1px]" />
+      {children}
+    </a>
+  )
+}
+
+/** A picture that is stored here. What cannot be shown, such as a deleted file, stays a link. */
+function FileImage({ id, alt }: { id: string; alt: string }) {
+  const access = useFileAccess()
+  const [failed, setFailed] = useState(false)
+  if (!access || failed) return <FileLink id={id}>{alt}</FileLink>
+  return (
+    <a href={access.url(id)} target="_blank" rel="noreferrer" className="inline-block max-w-full">
+      <img
+        src={access.url(id)}
+        alt={alt}
+        loading="lazy"
+        onError={() => setFailed(true)}
+        className="max-h-112 max-w-full rounded border"
+      />
+    </a>
+  )
+}
+
+const Image = ({ src = '', alt }: ComponentProps<'img'>) =>
+  typeof src === 'string' && fileIdPattern.test(src) ? (
+    <FileImage id={src} alt={alt || 'picture'} />
+  ) : (
+    <RemoteImage src={src} alt={alt} />
+  )
+
+const RemoteImage = ({ src = '', alt }: ComponentProps<'img'>) => (
   <span className="inline-flex max-w-full items-center gap-1 rounded border bg-sunken px-1.5 text-xs">
     <ImageOff size={12} aria-hidden className="shrink-0" />
     <Link href={typeof src === 'string' ? src : ''}>{alt || 'image'}</Link>

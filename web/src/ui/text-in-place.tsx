@@ -1,5 +1,6 @@
 import { limits } from '@baton/protocol/limits'
 import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from 'react'
+import { useAttachments } from './attach.tsx'
 import { Button } from './button.tsx'
 import { Kbd } from './kbd.tsx'
 import { Markdown } from './markdown.tsx'
@@ -110,7 +111,9 @@ function DescriptionEditor({ text, draft, change, leave, onSave }: EditorProps) 
   useEffect(() => {
     ref.current?.focus({ preventScroll: true })
   }, [])
+  const attachments = useAttachments(ref, (next) => change({ ...draft, text: next }))
   const save = async () => {
+    if (attachments.busy) return
     change(null)
     // If saving fails, the editor opens again with the draft.
     if (draft.text !== text && !(await onSave(draft.text))) change(draft)
@@ -131,17 +134,20 @@ function DescriptionEditor({ text, draft, change, leave, onSave }: EditorProps) 
         maxLength={limits.description}
         onChange={(event) => change({ ...draft, text: event.target.value })}
         onKeyDown={pressed}
+        {...attachments.handlers}
         className="field-sizing-content max-h-[60dvh] min-h-32 w-full resize-none rounded border border-line-strong bg-surface px-3 py-2 text-base focus:border-accent focus:outline-1 focus:outline-accent"
       />
+      {attachments.list}
       {draft.base !== text && <EditConflict what="the description" onReset={() => change({ text, base: text })} />}
       <div className="flex items-center gap-2">
-        <Button size="sm" look="primary" onClick={() => void save()}>
+        <Button size="sm" look="primary" disabled={attachments.busy} onClick={() => void save()}>
           Save
           <Kbd keys="mod+enter" inverted className="ml-1 max-md:hidden" />
         </Button>
         <Button size="sm" look="quiet" onClick={() => change(null)}>
           Cancel
         </Button>
+        {attachments.button}
         <span className="text-xs text-ink-3">Markdown</span>
       </div>
     </section>

@@ -1,3 +1,4 @@
+import '../../data/files.ts'
 import type { Issue } from '@baton/protocol'
 import { limits } from '@baton/protocol/limits'
 import { useNavigate } from '@tanstack/react-router'
@@ -5,6 +6,7 @@ import { type FormEvent, type KeyboardEvent, lazy, Suspense, useEffect, useRef, 
 import { api, isBatonError } from '../../data/api.ts'
 import { putIssue } from '../../data/issues.ts'
 import { useAction } from '../../ui/action.ts'
+import { useAttachments } from '../../ui/attach.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/field.tsx'
 import { Kbd } from '../../ui/kbd.tsx'
@@ -77,6 +79,8 @@ export function CreateForm({ preset, onClose }: Props) {
     created(await api.createIssue(newIssue(draft)))
   })
   const errors = errorsOf(error)
+  const description = useRef<HTMLTextAreaElement>(null)
+  const attachments = useAttachments(description, (text) => change(() => ({ description: text })))
   const submit = (event: FormEvent) => {
     event.preventDefault()
     void create()
@@ -107,6 +111,8 @@ export function CreateForm({ preset, onClose }: Props) {
         </p>
       )}
       <textarea
+        ref={description}
+        {...attachments.handlers}
         aria-label="Description"
         placeholder="Add a description, in Markdown…"
         rows={4}
@@ -114,6 +120,7 @@ export function CreateForm({ preset, onClose }: Props) {
         onChange={(event) => change(() => ({ description: event.target.value }))}
         className="field-sizing-content max-h-72 min-h-24 w-full resize-none bg-transparent text-base outline-none placeholder:text-ink-3"
       />
+      {attachments.list}
       <Suspense fallback={<div className="h-7" />}>
         <FormFields draft={draft} change={change} directory={directory} errors={errors} />
       </Suspense>
@@ -123,8 +130,9 @@ export function CreateForm({ preset, onClose }: Props) {
         </p>
       )}
       <div className="-mx-5 flex flex-wrap items-center justify-end gap-3 border-t px-5 pt-3 pb-1">
+        {attachments.button}
         <Checkbox label="Create more" checked={more} onChange={(event) => setMore(event.target.checked)} />
-        <Button type="submit" look="primary" busy={busy}>
+        <Button type="submit" look="primary" busy={busy} disabled={attachments.busy}>
           Create issue
           <Kbd keys="mod+enter" className="ml-1 max-md:hidden" />
         </Button>

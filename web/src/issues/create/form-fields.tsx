@@ -1,4 +1,3 @@
-import type { IssueChange } from '@baton/protocol'
 import { cx } from '../../ui/class-names.ts'
 import { noDay } from '../../ui/day.ts'
 import { none, usePicker } from '../../ui/picker.tsx'
@@ -7,8 +6,9 @@ import type { Directory } from '../fields/directory.ts'
 import { menuOptions, nameOf, optionOf } from '../fields/field.tsx'
 import { fieldsIn } from '../fields/fields.tsx'
 import type { Draft } from './draft.ts'
+import { TemplateChoice } from './template-choice.tsx'
 
-type Change = (change: (draft: Draft) => IssueChange) => void
+type Change = (update: (draft: Draft) => Partial<Draft>) => void
 
 interface Props {
   draft: Draft
@@ -30,6 +30,7 @@ export function FormFields({ draft, change, directory, errors }: Props) {
   return (
     <div className="space-y-1.5">
       <div className="flex flex-wrap gap-1.5">
+        <TemplateChoice draft={draft} change={change} className={pill} />
         {shown.map((field) => (
           <MenuButton
             key={field.id}

@@ -1,5 +1,6 @@
-import type { IssueChangeRecord } from '@baton/protocol'
+import type { Issue, IssueChangeRecord } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { FeedItem } from '../../comments/comments.tsx'
 import { readAll } from '../../data/api.ts'
 import { knownIssue } from '../../data/issues.ts'
@@ -22,6 +23,7 @@ const codeOf = (id: unknown) => knownIssue(String(id))?.code ?? 'another issue'
 const otherKeys: Record<string, IssueField['history']> = {
   title: ({ to }) => `renamed it to “${to}”`,
   description: () => 'changed the description',
+  duplicate_of_id: ({ to }) => (to ? `marked it as a duplicate of ${codeOf(to)}` : 'unmarked it as a duplicate'),
   code: ({ from, to }) => `changed its ID from ${from} to ${to}`,
   parent_id: ({ to }) => (to ? `made it a sub-issue of ${codeOf(to)}` : 'removed its parent'),
   blocks_ids: (change) => listHistory('marked it as blocking', 'marked it as no longer blocking')(change, codeOf),
@@ -44,8 +46,8 @@ const textOf = ({ changes, former_agents }: IssueChangeRecord, directory: Direct
     .join(', ')
 
 /** The changes of an issue, as lines for its activity. */
-export function useHistory(issueId: string): FeedItem[] {
-  const { data = [] } = useQuery(historyQuery(issueId))
+export function useHistory(issue: Issue): FeedItem[] {
+  const { data = [] } = useQuery(historyQuery(issue.id))
   const directory = useDirectory(forIssue)
   return data.flatMap((record) => {
     const { id, actor, created_at } = record
@@ -56,16 +58,54 @@ export function useHistory(issueId: string): FeedItem[] {
         at: created_at,
         key: id,
         node: (
-          <p className="px-3.5 text-xs text-ink-3">
+          <ChangeLine issue={issue} description={record.changes.description}>
             <span className="font-medium text-ink-2">
-              <bdi>{actor?.name ?? 'A former member'}</bdi>
+              <bdi>{actor?.type === 'system' ? 'Automation' : (actor?.name ?? 'A former member')}</bdi>
             </span>{' '}
             {text}
             {' · '}
             <Time at={created_at} />
-          </p>
+          </ChangeLine>
         ),
       },
     ]
   })
+}
+
+const DescriptionDiff = lazy(() => import('./description-diff.tsx'))
+
+interface LineProps {
+  issue: Issue
+  description: IssueChangeRecord['changes'][string] | undefined
+  children: ReactNode
+}
+
+/** A change in one line. That of a description opens its diff. */
+function ChangeLine({ issue, description, children }: LineProps) {
+  const [open, setOpen] = useState(false)
+  return (
+    <div>
+      <p className="px-3.5 text-xs text-ink-3">
+        {children}
+        {description && (
+          <>
+            {' · '}
+            <button
+              type="button"
+              aria-expanded={open}
+              onClick={() => setOpen(!open)}
+              className="rounded underline hover:text-ink"
+            >
+              {open ? 'Hide diff' : 'Show diff'}
+            </button>
+          </>
+        )}
+      </p>
+      {open && description && (
+        <Suspense fallback={null}>
+          <DescriptionDiff issue={issue} from={String(description.from)} to={String(description.to)} />
+        </Suspense>
+      )}
+    </div>
+  )
 }

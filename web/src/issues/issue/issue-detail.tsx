@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react'
 import { useMarkSeen } from '../../data/inbox-read.ts'
 import { refreshIssue, useIssue } from '../../data/issues.ts'
 import { usePeople } from '../../data/workspaces.ts'
+import { IssueFiles } from '../../files/item-files.tsx'
 import { dayOf } from '../../ui/day.ts'
 import { Detail, DetailSkeleton } from '../../ui/detail.tsx'
 import { PropertyChips, PropertyRows, usePropertyKeys } from '../../ui/property-list.tsx'
@@ -15,6 +16,7 @@ import { IssueHeader } from './issue-header.tsx'
 import { IssueMissing } from './issue-missing.tsx'
 import { IssueDescription, IssueTitle } from './issue-text.tsx'
 import { useProperties } from './properties.tsx'
+import { IssuePullRequests } from './pull-requests.tsx'
 import { Relations } from './relations.tsx'
 
 interface Props {
@@ -104,6 +106,8 @@ function IssueContent({ issue, inPanel, onClose }: ContentProps) {
       </div>
       <IssueDescription issue={issue} />
       <Relations issue={issue} />
+      <IssuePullRequests issue={issue} />
+      <IssueFiles issueId={issue.id} />
       <IssueFeed issue={issue} />
     </Detail>
   )

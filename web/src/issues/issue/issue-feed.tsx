@@ -5,6 +5,7 @@ import { SessionCard } from '../../agent-sessions/session-card.tsx'
 import { Comments } from '../../comments/comments.tsx'
 import { issueSessionsQuery } from '../../data/agent-sessions.ts'
 import { useHistory } from './history.tsx'
+import { Watchers } from './watchers.tsx'
 
 /** Kept while the app is open, so that other issues are shown the same way. */
 let withChanges = true
@@ -12,7 +13,7 @@ let withChanges = true
 /** Comments, agent sessions and changes by time; of those at the same time, a change before the session it opened. */
 export function IssueFeed({ issue }: { issue: Issue }) {
   const [changes, setChanges] = useState(withChanges)
-  const history = useHistory(issue.id)
+  const history = useHistory(issue)
   const { data: sessions = [] } = useQuery(issueSessionsQuery(issue.id))
   const cards = sessions.map((session) => ({
     at: session.created_at,
@@ -23,6 +24,7 @@ export function IssueFeed({ issue }: { issue: Issue }) {
     <section aria-label="Activity">
       <div className="flex h-8 items-center gap-2 pb-1">
         <h2 className="flex-1 text-xs font-medium text-ink-2">Activity</h2>
+        <Watchers issue={issue} />
         <button
           type="button"
           aria-pressed={changes}

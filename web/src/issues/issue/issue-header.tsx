@@ -1,4 +1,5 @@
 import type { Issue } from '@baton/protocol'
+import { branchName } from '@baton/protocol/branch-name'
 import { Link, useCanGoBack, useNavigate, useRouter } from '@tanstack/react-router'
 import {
   ArrowDown,
@@ -13,6 +14,7 @@ import {
 } from 'lucide-react'
 import { useState } from 'react'
 import { knownIssue, useIssues } from '../../data/issues.ts'
+import { useMe } from '../../data/me.ts'
 import { useTeams } from '../../data/workspaces.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { copy } from '../../ui/copy.tsx'
@@ -27,17 +29,6 @@ interface Props {
   inPanel?: boolean | undefined
   onClose?: (() => void) | undefined
 }
-
-/** The branch name for `ENG-12 The door sticks`: `eng-12-the-door-sticks`. */
-const branchOf = ({ code, title }: Pick<Issue, 'code' | 'title'>) =>
-  `${code} ${title}`
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/\p{M}/gu, '')
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, 60)
-    .replace(/-$/, '')
 
 const copyWithMessage = async (text: string, message: string) => (await copy(text)) && showToast(message)
 
@@ -127,7 +118,8 @@ function Neighbours({ issue }: { issue: Issue }) {
 function IssueMenu({ issue, inPanel, onClose }: Props) {
   const navigate = useNavigate()
   const [deleting, setDeleting] = useState(false)
-  const copyBranch = () => void copyWithMessage(branchOf(issue), 'Branch name copied')
+  const { user } = useMe()
+  const copyBranch = () => void copyWithMessage(branchName(user.display_name, issue), 'Branch name copied')
   useCommands([
     {
       id: 'issue.copy-link',
@@ -140,7 +132,7 @@ function IssueMenu({ issue, inPanel, onClose }: Props) {
       id: 'issue.copy-branch',
       title: 'Copy branch name',
       section: 'Issue',
-      keys: 'mod+shift+.',
+      keys: 'shift+b',
       run: copyBranch,
     },
     { id: 'issue.delete', title: 'Delete issue…', section: 'Issue', run: () => setDeleting(true) },

@@ -8,6 +8,7 @@ import { useCommands } from '../../ui/shortcuts.ts'
 import { Tip } from '../../ui/tip.tsx'
 import { editIssues } from '../edit/edit.ts'
 import { StatusIcon } from '../fields/values.tsx'
+import { Duplicates, markDuplicate } from './duplicates.tsx'
 import { Group, IssueLine } from './issue-line.tsx'
 import { SubIssues } from './sub-issues.tsx'
 
@@ -26,7 +27,7 @@ const findIssues = (except: string[]) => async (query: string) => {
     })
 }
 
-/** Sub-issues, parent, blocking and blocked issues. */
+/** Sub-issues, parent, blocking and blocked issues, duplicates. */
 export function Relations({ issue }: { issue: Issue }) {
   const ask = usePicker()
   const change = (field: 'blocks_ids' | 'blocked_by_ids', ids: string[], done: string) =>
@@ -43,6 +44,12 @@ export function Relations({ issue }: { issue: Issue }) {
       options: findIssues([issue.id]),
       onPick: (parent_id) => void editIssues([issue.id], { parent_id }, 'Parent changed'),
     })
+  const askOriginal = (anchor: Element | null) =>
+    ask(anchor, {
+      title: 'Duplicate of',
+      options: findIssues([issue.id]),
+      onPick: (id) => void markDuplicate(issue, id),
+    })
   const anchorOf = (id: string) => document.querySelector(`[data-relation="${id}"]`)
   useCommands([
     { id: 'issue.parent', title: 'Set parent…', section: 'Issue', run: () => setParent(anchorOf('parent')) },
@@ -57,8 +64,14 @@ export function Relations({ issue }: { issue: Issue }) {
       id: 'issue.blocks',
       title: 'Mark as blocking…',
       section: 'Issue',
-      keys: 'shift+b',
+      keys: 'shift+k',
       run: () => add('blocks_ids', 'Blocks', anchorOf('blocks_ids')),
+    },
+    {
+      id: 'issue.duplicate',
+      title: 'Mark as duplicate of…',
+      section: 'Issue',
+      run: () => askOriginal(anchorOf('duplicate')),
     },
   ])
   const blocking = [
@@ -101,6 +114,7 @@ export function Relations({ issue }: { issue: Issue }) {
             ))}
           </Group>
         ))}
+      <Duplicates issue={issue} />
       <div className="-ml-2 flex flex-wrap gap-x-1">
         <Add command="issue.sub-issue" onClick={() => setAdding(true)}>
           Add sub-issue
@@ -117,6 +131,9 @@ export function Relations({ issue }: { issue: Issue }) {
         ))}
         <Add command="issue.parent" relation="parent" onClick={(event) => setParent(event.currentTarget)}>
           {issue.parent_id ? 'Change parent' : 'Set parent'}
+        </Add>
+        <Add command="issue.duplicate" relation="duplicate" onClick={(event) => askOriginal(event.currentTarget)}>
+          Duplicate of
         </Add>
       </div>
     </div>

@@ -1,10 +1,13 @@
 import type { Issue } from '@baton/protocol'
 import { limits } from '@baton/protocol/limits'
-import { useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { api, readAll } from '../../data/api.ts'
 import { putIssue, useIssuesWhere } from '../../data/issues.ts'
 import { showError } from '../../ui/toast.tsx'
 import { Group, IssueLine } from './issue-line.tsx'
+import { isPastedList } from './pasted-issues.ts'
+
+const PastePreview = lazy(() => import('./paste-preview.tsx'))
 
 /** Sub-issues and how many are done. */
 export function SubIssues({ issue, adding, onAdded }: { issue: Issue; adding: boolean; onAdded: () => void }) {
@@ -16,6 +19,7 @@ export function SubIssues({ issue, adding, onAdded }: { issue: Issue; adding: bo
       () => {},
     )
   }, [issue.id])
+  const [pasted, setPasted] = useState<string | null>(null)
   const done = issues.filter(({ status }) => status === 'done').length
   const create = async (title: string) => {
     const { id, team_id, project_id, personal } = issue
@@ -34,18 +38,22 @@ export function SubIssues({ issue, adding, onAdded }: { issue: Issue; adding: bo
       return false
     }
   }
-  if (issues.length === 0 && !adding) return null
   return (
-    <Group title="Sub-issues" count={issues.length > 0 && <Progress done={done} of={issues.length} />}>
-      {[...issues].sort(byAge).map(({ id }) => (
-        <IssueLine key={id} id={id} />
-      ))}
-      {adding && (
-        <li className="px-2">
-          <NewSubIssue onCreate={create} onClose={onAdded} />
-        </li>
+    <>
+      {(issues.length > 0 || adding) && (
+        <Group title="Sub-issues" count={issues.length > 0 && <Progress done={done} of={issues.length} />}>
+          {[...issues].sort(byAge).map(({ id }) => (
+            <IssueLine key={id} id={id} />
+          ))}
+          {adding && (
+            <li className="px-2">
+              <NewSubIssue onCreate={create} onPasteList={setPasted} onClose={onAdded} />
+            </li>
+          )}
+        </Group>
       )}
-    </Group>
+      <Suspense>{pasted && <PastePreview parent={issue} text={pasted} onClose={() => setPasted(null)} />}</Suspense>
+    </>
   )
 }
 
@@ -60,19 +68,32 @@ const Progress = ({ done, of }: { done: number; of: number }) => (
   </span>
 )
 
-/** Enter creates a sub-issue and leaves the input open for the next. */
-function NewSubIssue({ onCreate, onClose }: { onCreate: (title: string) => Promise<boolean>; onClose: () => void }) {
+interface NewProps {
+  onCreate: (title: string) => Promise<boolean>
+  /** Several lines were pasted. */
+  onPasteList: (text: string) => void
+  onClose: () => void
+}
+
+/** Enter creates a sub-issue and leaves the input open for the next. A pasted list is previewed. */
+function NewSubIssue({ onCreate, onPasteList, onClose }: NewProps) {
   const [title, setTitle] = useState('')
   return (
     <input
       // biome-ignore lint/a11y/noAutofocus: it is shown by the Add sub-issue command
       autoFocus
       aria-label="Title of the sub-issue"
-      placeholder="Title, then Enter"
+      placeholder="Title, then Enter. Or paste a list or CSV."
       value={title}
       maxLength={limits.title}
       onChange={(event) => setTitle(event.target.value)}
       onBlur={() => !title.trim() && onClose()}
+      onPaste={(event) => {
+        const text = event.clipboardData.getData('text/plain')
+        if (!isPastedList(text)) return
+        event.preventDefault()
+        onPasteList(text)
+      }}
       onKeyDown={async (event) => {
         if (event.nativeEvent.isComposing) return
         if (event.key === 'Escape') {
