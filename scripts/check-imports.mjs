@@ -16,10 +16,11 @@ const trees = [
     folder: 'server/src',
     order: [
       ['sso-config'],
-      ['clock', 'wakeable-sleep', 'single-flight', 'ids', 'crypto', 'log', 'paths', 'config'],
+      ['clock', 'wakeable-sleep', 'single-flight', 'ids', 'crypto', 'log', 'trace', 'paths', 'config'],
       ['outbound'],
       ['storage'],
       ['db'],
+      ['backup'],
       ['relay'],
       ['context', 'addresses'],
       ['unit-of-work'],

@@ -7,6 +7,8 @@ import { roomOf, runIfMain, sourceFiles } from './sources.mjs'
 /** Room of server/src → the tables it owns. Each table has exactly one owner. */
 const ownedTables = {
   db: ['migrations', 'settings'],
+  backup: ['scheduled_backups'],
+  operate: ['erasures'],
   relay: ['relayed_attempts'],
   http: ['rate_limits', 'rate_windows', 'rate_window_calls'],
   mail: ['mails', 'mail_state'],

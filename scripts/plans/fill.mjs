@@ -303,9 +303,9 @@ async function loadGit(run, workspaceId, connectionId) {
      select 'pr_' || substr(i.id, 5), i.workspace_id, c.id, 'acme/shop', i.n, 'Oil', 'https://github.com/acme/shop/pull/' || i.n,
        'oil-' || i.n, case when i.n % 50 = 0 then 'open' else 'merged' end, '{}', false, '{}', md5(i.id), false, true, now(), now()
      from (select *, row_number() over () as n from issues where not personal) i
-     join lateral (
-       select id from git_connections c where c.workspace_id = i.workspace_id and (i.workspace_id <> $1 or c.id = $2) limit 1
-     ) c on true`,
+     join (
+       select workspace_id, case when workspace_id = $1 then $2 else min(id) end as id from git_connections group by workspace_id
+     ) c on c.workspace_id = i.workspace_id`,
     [workspaceId, connectionId],
   )
   await run(

@@ -69,6 +69,8 @@ const reasons = {
     'migrations',
     'settings',
     'mail_state',
+    'erasures',
+    'scheduled_backups',
     'model_health',
     'rate_limits',
     'rate_windows',
