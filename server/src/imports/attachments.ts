@@ -1,10 +1,12 @@
 import type { Context } from '../context.ts'
+import type { Queryable } from '../db/database.ts'
 import { insertRows, sql } from '../db/sql.ts'
 import { usedBytes } from '../files/store.ts'
 import { newId } from '../ids.ts'
 import type { Storage } from '../storage/storage.ts'
 import { fetchAttachment, hostOf } from './fetch.ts'
-import { cleanName, cleanText } from './plan.ts'
+import type { Pass } from './phases/phase.ts'
+import { type Attachment, cleanName, cleanText } from './plan.ts'
 import type { SourceAttachment, SourceRecord } from './record.ts'
 import { findRefs } from './refs.ts'
 import { type Claim, openKey, type StoredImport } from './state.ts'
@@ -86,4 +88,17 @@ export async function fetchAttachments(
     if (waiting.length === atOnce) await flush()
   }
   await flush()
+}
+
+/** Attachments that the survey found, by issue. */
+export const readAttachments = async (db: Queryable, { importId, survey }: Pass, ids: string[]) => {
+  const rows =
+    survey.attachments === 0
+      ? []
+      : await db.rows<Attachment & { issue: string }>(sql`
+    select external_id, issue, name, url, text_url, comment, is_link, file_id, fetched from import_attachments
+    where import_id = ${importId} and issue = any(${ids}) order by external_id`)
+  const byIssue = new Map<string, Attachment[]>()
+  for (const row of rows) byIssue.set(row.issue, [...(byIssue.get(row.issue) ?? []), row])
+  return byIssue
 }

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
 import { copyImportedFile, insertImportedFile, type StoredBytes } from '../files/imported.ts'
 import type { Storage } from '../storage/storage.ts'
-import { isImported, newIssueId, type Pass, type Phase } from './phases.ts'
+import { isImported, newIssueId, type Pass, type Phase } from './phases/phase.ts'
 import { findRefs, writeRefs } from './refs.ts'
 import type { Problem } from './survey.ts'
 

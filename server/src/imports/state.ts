@@ -7,7 +7,7 @@ import { insertRows, json, sql } from '../db/sql.ts'
 import { type HintSender, sendHints } from '../live/hint.ts'
 import type { Connection } from './fetch.ts'
 import { emptyMapping } from './mapping.ts'
-import type { PlannedBatch } from './phases.ts'
+import type { PlannedBatch } from './phases/phase.ts'
 import { cleanText, clip } from './plan.ts'
 import type { Problem } from './survey.ts'
 
