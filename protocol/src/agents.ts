@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { AgentName, closed, id, list, nullable, Page, paging, Timestamp } from './common.ts'
-import { limits } from './limits.ts'
+import { limits, programLimits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 
@@ -86,6 +86,20 @@ export const ModelStatus = Type.Object(
 )
 export type ModelStatus = Static<typeof ModelStatus>
 
+export const NamesQuery = Type.Object(
+  {
+    ids: Type.String({
+      pattern: '^usr_[0-9a-hjkmnp-tv-z]{26}(,usr_[0-9a-hjkmnp-tv-z]{26})*$',
+      maxLength: programLimits.namesAtOnce * 31 - 1,
+      'x-message': `must be 1 to ${programLimits.namesAtOnce} ids of people, separated by commas`,
+    }),
+  },
+  closed,
+)
+export type NamesQuery = Static<typeof NamesQuery>
+
+const PersonName = Type.Object({ id: id('usr'), display_name: Type.String() }, { ...closed, title: 'PersonName' })
+
 export const agents = {
   getModelStatus: operation(routes.getModelStatus, {
     summary: 'Get the model that the built-in and personal agents use, and its last success and failure',
@@ -123,6 +137,11 @@ export const agents = {
     query: UserQuery,
     returns: { 200: list(Choice) },
     errors: ['RESOURCE_NOT_FOUND'],
+  }),
+  listNames: operation(routes.listNames, {
+    summary: 'List the names of people who have no account: placeholders of imports, and erased people',
+    query: NamesQuery,
+    returns: { 200: Type.Object({ data: Type.Array(PersonName, { maxItems: programLimits.namesAtOnce }) }, closed) },
   }),
   getUser: operation(routes.getUser, { summary: 'Get a person or agent', returns: { 200: Choice } }),
 }

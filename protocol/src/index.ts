@@ -74,6 +74,7 @@ export type {
   AgentQuery,
   Choice,
   ModelStatus,
+  NamesQuery,
   NewPersonalAgent,
   PersonalAgent,
   PersonalAgentChange,

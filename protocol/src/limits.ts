@@ -177,6 +177,7 @@ export const programLimits = {
   imagePixels: 50_000_000,
   fileLinkMinutes: 5,
   largestFiles: 20,
+  namesAtOnce: 50,
   /** Files within a call of an MCP tool. */
   toolImageBytes: 5 * 1024 * 1024,
   toolUploadBytes: 700 * 1024,

@@ -381,6 +381,7 @@ export const routes = {
   // Agents and users to choose from
   listAgents: { method: 'GET', path: '/agents', caller: 'member or app', scope: 'read' },
   selectUsers: { method: 'GET', path: '/users/select', caller: 'member or app', scope: 'read' },
+  listNames: { method: 'GET', path: '/users/names', caller: 'member' },
   getUser: { method: 'GET', path: '/users/:user_id', caller: 'member or app', scope: 'read' },
 
   // The model of the built-in and personal agents

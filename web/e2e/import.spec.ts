@@ -31,6 +31,9 @@ test(
     await expect(page.getByRole('status').getByText('Done')).toBeVisible({ timeout: 60_000 })
     await page.setViewportSize(narrow)
     expect(await scrolledSideways(page)).toEqual([])
+    const [{ code } = { code: '' }] = (await api.listIssues({ query: 'Imported 0' })).data
+    await page.goto(`/issue/${code}`)
+    await expect(page.getByRole('main')).toContainText('Grace Hopper')
     await page.goto('/settings/placeholders')
     await page.getByLabel('Member for Grace Hopper').selectOption({ index: 1 })
     await page.getByRole('button', { name: 'Assign' }).click()

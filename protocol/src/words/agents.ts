@@ -17,6 +17,8 @@ export const agents = {
     include_apps: ['true: also installed apps', true],
     include_deployment: ['true: also the built-in agent', true],
   },
+  PersonName: { id: 'Id of the person' },
+  listNames: { ids: ['Ids of people, separated by commas', exampleId('usr')] },
   PersonalAgent: {
     id: 'Id of the agent’s user',
     name: ['Name of the agent', 'Scribe'],

@@ -1,11 +1,11 @@
-import { type AgentQuery, type Choice, listenUrl, type UserQuery } from '@baton/protocol'
+import { type AgentQuery, type Choice, listenUrl, type NamesQuery, type UserQuery } from '@baton/protocol'
 import { hasListener } from '../agent-apps/listeners.ts'
 import { avatarOf } from '../agent-sessions/activities.ts'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { containing } from '../db/like.ts'
 import { none, type Sql, sql } from '../db/sql.ts'
-import type { Actor } from '../http/caller.ts'
+import type { Actor, Member } from '../http/caller.ts'
 import { found, invalid } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
 import {
@@ -17,7 +17,7 @@ import {
 import { spendingOf } from '../installations/budget.ts'
 import { findIssueId } from '../issues/read.ts'
 import { covers } from '../workspaces/coverage.ts'
-import { usersSeenBy } from '../workspaces/users.ts'
+import { agentsSeenBy, usersSeenBy } from '../workspaces/users.ts'
 
 interface Row {
   id: string
@@ -29,20 +29,30 @@ interface Row {
   listening: boolean | null
 }
 
-export const selectUsers = (ctx: Context, caller: Actor, query: UserQuery) => pick(ctx, caller, query, sql`true`)
+export const selectUsers = (ctx: Context, caller: Actor, query: UserQuery) =>
+  pick(ctx, caller, query, usersSeenBy(caller), sql`true`)
 
 export const listAgents = (ctx: Context, caller: Actor, { include_apps, include_deployment, ...query }: AgentQuery) => {
   const kinds = ['personal', ...(include_apps ? ['app'] : []), ...(include_deployment ? ['deployment'] : [])]
-  return pick(ctx, caller, query, sql`u.agent_kind = any(${kinds})`)
+  return pick(ctx, caller, query, agentsSeenBy(caller), sql`u.agent_kind = any(${kinds})`)
 }
 
 /** A person or agent that the lists above show to this caller; else 404. */
 export async function readUser(ctx: Context, caller: Actor, id: string): Promise<Choice> {
-  const row = await ctx.db.row<Row>(sql`${rowsOf(ctx, caller)} where u.id = ${id}`)
+  const row = await ctx.db.row<Row>(sql`${rowsOf(ctx, usersSeenBy(caller))} where u.id = ${id}`)
   return choiceOf(ctx, caller, found(row), null)
 }
 
-async function pick(ctx: Context, caller: Actor, query: UserQuery, filter: Sql) {
+/** Names of people whom no list has: placeholders of the workspace, and erased people. */
+export async function listNames({ db }: Context, { workspaceId }: Member, { ids }: NamesQuery) {
+  const data = await db.rows<{ id: string; display_name: string }>(sql`
+    select id, display_name from users u where id = any(${ids.split(',')})
+      and (placeholder_in = ${workspaceId} or exists (select from erasures e where e.user_id = u.id))
+    order by id`)
+  return { data }
+}
+
+async function pick(ctx: Context, caller: Actor, query: UserQuery, users: Sql, filter: Sql) {
   const place = await placeOf(ctx.db, caller, query)
   return page<Choice>(
     ctx.keys,
@@ -51,7 +61,7 @@ async function pick(ctx: Context, caller: Actor, query: UserQuery, filter: Sql) 
     ({ id }) => [id],
     async (after, count) => {
       const rows = await ctx.db.rows<Row>(sql`
-        ${rowsOf(ctx, caller)}
+        ${rowsOf(ctx, users)}
         where ${filter}
           ${query.query ? sql`and u.display_name ilike ${containing(query.query)}` : none}
           ${after ? sql`and u.id < ${after[0]}` : none}
@@ -61,13 +71,13 @@ async function pick(ctx: Context, caller: Actor, query: UserQuery, filter: Sql) 
   )
 }
 
-const rowsOf = ({ clock }: Context, caller: Actor) => sql`
+const rowsOf = ({ clock }: Context, users: Sql) => sql`
   select u.id, u.display_name, u.user_kind, u.agent_kind, case when i.id is not null then
     jsonb_build_object('id', a.id, 'allTeams', i.all_teams, 'teamIds', i.team_ids, 'approved', i.scopes,
       'requested', a.requested_scopes, 'webhook', w.state, 'spending', ${spendingOf(clock.now())}) end as app,
     case when n.user_id is not null then jsonb_build_object('ownerId', n.owner_id) end as inside,
     case when w.url = ${listenUrl} then ${hasListener(clock.now())} end as listening
-  from (${usersSeenBy(caller)}) e join users u on u.id = e.id
+  from (${users}) e join users u on u.id = e.id
   left join inside_agents n on n.user_id = u.id
   left join installations i on i.app_user_id = u.id
   left join agent_apps a on a.id = i.app_id

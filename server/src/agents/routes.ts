@@ -12,11 +12,12 @@ import {
   retireAgentsOf,
   updatePersonalAgent,
 } from './personal.ts'
-import { listAgents, readUser, selectUsers } from './pickers.ts'
+import { listAgents, listNames, readUser, selectUsers } from './pickers.ts'
 
 export const agentRoutes = [
   route(api.listAgents, ({ ctx, caller, query }) => listAgents(ctx, caller, query)),
   route(api.selectUsers, ({ ctx, caller, query }) => selectUsers(ctx, caller, query)),
+  route(api.listNames, ({ ctx, caller, query }) => listNames(ctx, caller, query)),
   route(api.getUser, ({ ctx, caller, params }) => readUser(ctx, caller, params.user_id)),
   route(api.getModelStatus, ({ ctx }) => modelStatus(ctx)),
   route(api.listPersonalAgents, ({ ctx, caller, query }) => listPersonalAgents(ctx, caller, query)),

@@ -76,6 +76,7 @@ const inputs: { [Name in RouteName]?: Input } = {
   previewGuidance: { body: { team_guidance: 'Open a pull request for every change.' } },
   listMilestones: { query: { project_id: exampleId('prj') } },
   listCycles: { query: { team_id: exampleId('team') } },
+  listNames: { query: { ids: exampleId('usr') } },
   selectUsers: { query: { issue_id: exampleId('iss') } },
   listAgents: { query: { include_apps: true, include_deployment: true } },
   updatePersonalAgent: { body: { instructions: 'Summarise long threads in three sentences.' } },

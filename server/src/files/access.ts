@@ -24,11 +24,11 @@ const linkInReach = (caller: Actor): Sql => sql`case l.target_type
 
 /**
  * A condition on the file `f`. It starts from the file's own links, so that an item in a request gives no access. A
- * file without a link belongs to its uploader.
+ * file without a link belongs to its uploader. `offset 0` keeps PostgreSQL from reading the links of all files at once.
  */
 export const fileInReach = (caller: Actor): Sql => sql`(f.workspace_id = ${caller.workspaceId} and case
-  when exists (select from file_links l where l.file_id = f.id)
-  then exists (select from file_links l where l.file_id = f.id and ${linkInReach(caller)})
+  when exists (select from file_links l where l.file_id = f.id offset 0)
+  then exists (select from file_links l where l.file_id = f.id and ${linkInReach(caller)} offset 0)
   else coalesce(f.uploader_id = ${caller.id}, false) end)`
 
 /** Every item that shows it is hidden from apps: an internal comment, or an agent session of another app. */

@@ -1,3 +1,4 @@
+import { programLimits } from '@baton/protocol'
 import { expect } from 'vitest'
 import { type TestApp, type TestPerson, test, verifies } from '../../test/harness.ts'
 import { importAll, issueCalled, linearCsv, linearRow } from '../../test/imports.ts'
@@ -63,6 +64,21 @@ test('a placeholder is only a name', verifies('import.placeholder'), async ({ ap
   const robot = await app.installed(owner, { scopes: ['read', 'app:assignable'], webhook: 'http://localhost:9' })
   const { body: delegated } = await member.put(`/issues/${issue.id}`, { delegate_id: robot.userId })
   expect(delegated).toMatchObject({ delegate_id: robot.userId, assignee_id: member.user.id })
+})
+
+test('members read the names of placeholders by id', async ({ app }) => {
+  const { owner, member } = await app.workspace()
+  const { owner: stranger } = await app.workspace()
+  const id = await withPlaceholder(app, owner)
+  const names = (caller: typeof owner, ...ids: string[]) => caller.get(`/users/names?ids=${ids.join(',')}`)
+  const { display_name } = (await owner.get('/placeholders')).body.data[0]
+  const both = await names(member, id, owner.user.id)
+  expect(both).toMatchObject({ status: 200, body: { data: [{ id, display_name }] } })
+  expect((await names(stranger, id)).body).toEqual({ data: [] })
+  const many = (count: number) => Array.from({ length: count }, () => id)
+  expect((await names(member, ...many(programLimits.namesAtOnce))).body.data.length).toBe(1)
+  for (const ids of [many(programLimits.namesAtOnce + 1), [''], ['usr_nobody'], [`${id}'`]])
+    expect(await names(member, ...ids)).toMatchObject({ status: 422, body: { details: { ids: expect.any(String) } } })
 })
 
 test('assigning a placeholder moves every reference', verifies('import.placeholder-assign'), async ({ app }) => {

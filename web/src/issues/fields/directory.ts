@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { cachedOrRead } from '../../data/api.ts'
 import { useMe } from '../../data/me.ts'
+import { useNameOfPerson } from '../../data/names.ts'
 import { cyclesQuery, initiativesQuery, labelsQuery, milestonesQuery } from '../../data/planning.ts'
 import { projectsQuery } from '../../data/projects.ts'
 import { peopleQuery, teamsQuery } from '../../data/workspaces.ts'
@@ -24,6 +25,8 @@ export type Directory = { [Name in ListName]: ReadonlyMap<string, Lists[Name][nu
   me: string
   /** Its lists have been read. Until then an id that is missing is not known to be deleted. */
   complete: boolean
+  /** Of a person who is in no list. */
+  nameOfPerson?: (id: string) => string | undefined
   load: () => Promise<Directory>
 }
 
@@ -61,6 +64,7 @@ export const forProject: ListName[] = ['people', 'labels', 'teams', 'initiatives
 /** Reads the named lists; the others may be empty. */
 export function useDirectory(names: ListName[] = forList): Directory {
   const me = useMe().user.id
+  const nameOfPerson = useNameOfPerson()
   const { data: people } = useQuery({ ...peopleQuery, enabled: names.includes('people') })
   const { data: labels } = useQuery({ ...labelsQuery, enabled: names.includes('labels') })
   const { data: projects } = useQuery({ ...projectsQuery, enabled: names.includes('projects') })
@@ -71,10 +75,7 @@ export function useDirectory(names: ListName[] = forList): Directory {
   return useMemo(() => {
     const lists = { people, labels, projects, cycles, teams, milestones, initiatives }
     const read = Object.fromEntries(Object.entries(lists).filter(([, list]) => list)) as Partial<Lists>
-    return directoryOf(
-      me,
-      read,
-      names.every((name) => read[name]),
-    )
-  }, [me, names, people, labels, projects, cycles, teams, milestones, initiatives])
+    const complete = names.every((name) => read[name])
+    return { ...directoryOf(me, read, complete), nameOfPerson }
+  }, [me, nameOfPerson, names, people, labels, projects, cycles, teams, milestones, initiatives])
 }

@@ -20,6 +20,8 @@ export interface Values<Subject> {
   labelOf?: (value: string) => string
   /** Label of an id that is not in the directory, because it was deleted or is not visible to the user. */
   missing?: string
+  /** A better label for it, where one can be read. */
+  nameOfMissing?: (id: string, directory: Directory) => string | undefined
 }
 
 /**
@@ -94,7 +96,7 @@ export const optionOf = <S,>(field: Values<S>, value: string, directory: Directo
 export const nameWithin = <S,>(field: Values<S>, value: string, directory: Directory): string =>
   optionOf(field, value, directory)?.label ??
   field.labelOf?.(value) ??
-  (directory.complete ? (field.missing ?? 'an unknown value') : '…')
+  (directory.complete ? (field.nameOfMissing?.(value, directory) ?? field.missing ?? 'an unknown value') : '…')
 
 /** The label of a value that is shown outside a sentence. */
 export function nameOf<S>(field: Values<S>, value: string, directory: Directory): string {

@@ -88,6 +88,7 @@ const records = {
     chip: true,
     none: 'No assignee',
     missing: 'a former member',
+    nameOfMissing: (id, { nameOfPerson }) => nameOfPerson?.(id),
     read: ({ assignee_id }) => valuesIn(assignee_id),
     // A private issue is its reporter's, so My issues has it.
     filterRead: ({ assignee_id, personal, reporter_id }) => [
@@ -316,6 +317,7 @@ const filterOnly = {
     label: 'Reporter',
     icon: UserPen,
     missing: 'a former member',
+    nameOfMissing: (id, { nameOfPerson }) => nameOfPerson?.(id),
     read: ({ reporter_id }) => valuesIn(reporter_id),
     options: ({ people, me }) => [...people.values()].map((person) => personOption(person, me)).sort(byLabel),
   },

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { useMarkSeen } from '../../data/inbox-read.ts'
 import { refreshIssue, useIssue } from '../../data/issues.ts'
+import { useNameOfPerson } from '../../data/names.ts'
 import { usePeople } from '../../data/workspaces.ts'
 import { IssueFiles } from '../../files/item-files.tsx'
 import { dayOf } from '../../ui/day.ts'
@@ -114,7 +115,10 @@ function IssueContent({ issue, inPanel, onClose }: ContentProps) {
 }
 
 function Origin({ issue }: { issue: Issue }) {
-  const reporter = usePeople().get(issue.reporter_id ?? '')?.display_name
+  const people = usePeople()
+  const nameOfPerson = useNameOfPerson()
+  const id = issue.reporter_id
+  const reporter = id && people.size > 0 && (people.get(id)?.display_name ?? nameOfPerson(id))
   return (
     <p className="mt-4 border-t pt-3 text-xs text-ink-3">
       {reporter && `Reported by ${reporter}, `}
