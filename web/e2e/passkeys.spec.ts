@@ -73,3 +73,15 @@ test('says that no passkey was found', async ({ page, company }) => {
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
   await expect(page.getByText('Canceled, or no passkey was found.')).toBeVisible()
 })
+
+test('removes the password of an account with a passkey', async ({ page, company }) => {
+  await addAuthenticator(page)
+  await signedIn(page, company.member)
+  await page.goto('/settings/account')
+  await page.getByRole('button', { name: 'Add passkey' }).click()
+  await page.getByRole('button', { name: 'Remove password' }).click()
+  const confirm = page.getByRole('dialog', { name: 'Remove your password?' })
+  await confirm.getByRole('button', { name: 'Remove' }).click()
+  await expect(page.getByText('Your account has no password.')).toBeVisible()
+  expect((await company.member.api.getAccount()).has_password).toBe(false)
+})

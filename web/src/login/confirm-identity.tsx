@@ -53,7 +53,7 @@ function ConfirmIdentity({ methods, onClose }: { methods: readonly string[]; onC
       size="sm"
       onClose={() => onClose(false)}
       title="Confirm your identity"
-      description="You signed in some time ago, and this changes the security of your account."
+      description="You signed in some time ago. Confirm that it is you, then this goes on."
     >
       <div className="space-y-4 pb-3">
         {usable.map(([method, Way]) => (

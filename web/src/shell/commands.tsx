@@ -28,6 +28,8 @@ const settings: Place[] = [
 ]
 const managing: Place[] = [
   ['git', 'Git connections', undefined, { to: '/settings/git' }],
+  ['import', 'Import', undefined, { to: '/settings/import' }],
+  ['export', 'Export and delete', undefined, { to: '/settings/export' }],
   ['storage', 'Storage', undefined, { to: '/settings/storage' }],
   ['webhooks', 'Webhooks', 'g w', { to: '/settings/webhooks' }],
   ['workspace', 'Workspace settings', undefined, { to: '/settings/workspace' }],

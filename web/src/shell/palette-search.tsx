@@ -1,7 +1,7 @@
 import type { FoundComment, Issue } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { FolderKanban, MessageSquare, Users } from 'lucide-react'
+import { CircleDashed, FolderKanban, MessageSquare, Users } from 'lucide-react'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { api } from '../data/api.ts'
 import { useIssues } from '../data/issues.ts'
@@ -77,11 +77,28 @@ export function useFound(wanted: string): { found: Entry[]; comments: Entry[]; s
   const byId = usePeople()
   return useMemo(() => {
     if (!wanted) return { found: [], comments: [], searching: false }
-    const local = issues.filter(({ code, title }) => matches(wanted, `${code} ${title}`)).slice(0, 12)
+    const wantedCode = wanted.toUpperCase()
+    const local = issues
+      .filter(({ code, title }) => matches(wanted, `${code} ${title}`))
+      .sort((a, b) => Number(b.code === wantedCode) - Number(a.code === wantedCode))
+      .slice(0, 12)
     const known = new Set(local.map(({ id }) => id))
     const allIssues = [...local, ...remote.issues.filter(({ id }) => !known.has(id))].slice(0, mostIssues)
     const named = people.filter(({ display_name }) => matches(wanted, display_name))
+    // A code that no issue has now may be one from before a move or an import, which its page finds.
+    const isOldCode = /^[A-Z][A-Z0-9]*-\d+$/.test(wantedCode) && !allIssues.some(({ code }) => code === wantedCode)
     const found: Entry[] = [
+      ...(isOldCode && !remote.searching
+        ? [
+            {
+              id: 'code',
+              section: 'Issues',
+              title: `Open ${wantedCode}`,
+              icon: <CircleDashed size={15} aria-hidden className="shrink-0 text-ink-3" />,
+              run: () => void navigate({ to: '/issue/$code', params: { code: wantedCode } }),
+            },
+          ]
+        : []),
       ...allIssues.map(({ id, code, title, status }) => ({
         id,
         section: 'Issues',

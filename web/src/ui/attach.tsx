@@ -30,7 +30,15 @@ export function useAttachments(ref: RefObject<HTMLTextAreaElement | null>, onTex
   write.current = onText
   useEffect(() => {
     const all = running.current
+    // A file that misses the text must not replace the page.
+    const ignore = (event: globalThis.DragEvent) => {
+      if (event.dataTransfer?.types.includes('Files')) event.preventDefault()
+    }
+    window.addEventListener('dragover', ignore)
+    window.addEventListener('drop', ignore)
     return () => {
+      window.removeEventListener('dragover', ignore)
+      window.removeEventListener('drop', ignore)
       for (const one of all.values()) one.abort()
     }
   }, [])

@@ -43,28 +43,30 @@ function ChangePassword({ account: { identities, passkeys } }: { account: Accoun
     showToast('Password changed. You are signed out everywhere else.')
   }, ['current_password', 'new_password'])
   return (
-    <form onSubmit={form.submit} className="max-w-sm space-y-3">
-      <Field label="Current password" error={sentence(form.errors.current_password)}>
-        <Input
-          type="password"
-          autoComplete="current-password"
-          required
-          value={current}
-          onChange={(event) => setCurrent(event.target.value)}
-        />
-      </Field>
-      <NewPassword value={next} onChange={setNext} error={form.errors.new_password} />
-      {form.problem && <Notice tone="bad">{form.problem}</Notice>}
-      <div className="flex flex-wrap gap-2">
-        <Button type="submit" busy={form.busy}>
-          Change password
-        </Button>
-        {identities.length + passkeys > 0 && (
-          <Button look="quiet" onClick={() => setRemoving(true)}>
-            Remove password
+    <>
+      <form onSubmit={form.submit} className="max-w-sm space-y-3">
+        <Field label="Current password" error={sentence(form.errors.current_password)}>
+          <Input
+            type="password"
+            autoComplete="current-password"
+            required
+            value={current}
+            onChange={(event) => setCurrent(event.target.value)}
+          />
+        </Field>
+        <NewPassword value={next} onChange={setNext} error={form.errors.new_password} />
+        {form.problem && <Notice tone="bad">{form.problem}</Notice>}
+        <div className="flex flex-wrap gap-2">
+          <Button type="submit" busy={form.busy}>
+            Change password
           </Button>
-        )}
-      </div>
+          {identities.length + passkeys > 0 && (
+            <Button look="quiet" onClick={() => setRemoving(true)}>
+              Remove password
+            </Button>
+          )}
+        </div>
+      </form>
       <Confirm
         open={removing}
         onClose={() => setRemoving(false)}
@@ -77,7 +79,7 @@ function ChangePassword({ account: { identities, passkeys } }: { account: Accoun
       >
         <p>You sign in with your other methods. You can set a new password later.</p>
       </Confirm>
-    </form>
+    </>
   )
 }
 
