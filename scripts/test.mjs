@@ -56,6 +56,7 @@ await main(async () => {
     const suite = await withPostgres((url) => vitest('postgres', files, { DATABASE_URL: url }))
     await check('Requirements on PostgreSQL', () => requirementsOnPostgres(suite))
   } else if (flags.browser) {
+    await check('Building the web app', buildWeb)
     await browserTests()
   } else {
     await check('Format and lint', () => step('Format and lint', bin('biome'), ['check', '--error-on-warnings']))
@@ -65,6 +66,7 @@ await main(async () => {
     if (!flags['checks-only']) {
       isSlow = performance.now() - buildStartedAt > slowBuildMs
       forgetLeft()
+      await check('Building the web app', buildWeb)
       const embedded = await embeddedTests()
       const inBrowser = await browserTests()
       await check('Requirements', () => requirements(embedded, inBrowser))
@@ -108,7 +110,6 @@ async function embeddedTests() {
 async function browserTests() {
   const playwright = ['test', '--config', 'web/e2e']
   let executable
-  await check('Building the web app', buildWeb)
   await check('Bundle size', () => step('Bundle size', process.execPath, ['scripts/check-bundle.mjs']))
   try {
     executable = await browser()
