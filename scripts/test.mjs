@@ -5,6 +5,7 @@
 //   --checks-only  no tests
 import { parseArgs } from 'node:util'
 import { browser } from './browser.mjs'
+import { dependencyProblems } from './check-dependencies.mjs'
 import { importProblems } from './check-imports.mjs'
 import { tableProblems } from './check-tables.mjs'
 import { wordProblems } from './check-words.mjs'
@@ -62,6 +63,7 @@ await main(async () => {
     await check('Format and lint', () => step('Format and lint', bin('biome'), ['check', '--error-on-warnings']))
     await check('Imports', () => checkStep('Imports', importProblems))
     await check('Owners of tables', () => checkStep('Owners of tables', tableProblems))
+    await check('Dependencies', () => checkStep('Dependencies', dependencyProblems))
     await check('Words', () => checkStep('Words', wordProblems))
     if (!flags['checks-only']) {
       isSlow = performance.now() - buildStartedAt > slowBuildMs
