@@ -114,7 +114,11 @@ async function debian(debootstrap) {
   const codename = /^VERSION_CODENAME=(\w+)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1]
   const format = '$(REPO_URI)|$(CODENAME)|$(LABEL)'
   const { stdout } = await run('apt-get', ['indextargets', '--format', format, 'Created-By: Packages'])
-  const [mirror] = stdout.split('\n').find((line) => line.endsWith(`|${codename}|Debian`))?.split('|') ?? []
+  const [mirror] =
+    stdout
+      .split('\n')
+      .find((line) => line.endsWith(`|${codename}|Debian`))
+      ?.split('|') ?? []
   if (!mirror) throw new StepFailed(`apt has no mirror of Debian ${codename}`)
   const dir = mkdtempSync(join(tmpdir(), 'baton-debian-'))
   try {
