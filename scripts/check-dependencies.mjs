@@ -23,6 +23,9 @@ const allowed = {
   foreign: {
     license: ['@ewoudenberg/difflib', 'busboy', 'dicer', 'dreamopt', 'humanize-number', 'only', 'streamsearch'],
   },
+  'scripts/postgres-versions': {
+    'install script': ['16', '17', '18'].flatMap((version) => [`postgres-${version}-arm64`, `postgres-${version}-x64`]),
+  },
   'scripts/nodes': { license: ['node-20.19-arm64', 'node-20.19-x64'] },
 }
 
