@@ -47,7 +47,9 @@ function stageServer(to) {
   for (const part of ['guides', 'pictures', 'style.css', 'docs.js']) copy(from('docs', part), join(to, 'docs', part))
   // Served as a page of the documentation.
   copy(from('sdk', 'README.md'), join(to, 'sdk', 'README.md'))
-  for (const part of ['deploy', 'LICENSE', 'README.md']) copy(from(part), join(to, part))
+  for (const part of ['LICENSE', 'README.md']) copy(from(part), join(to, part))
+  // Not its tests.
+  copy(from('deploy'), join(to, 'deploy'), (path) => isPacked(path) && path !== from('deploy', 'check'))
   for (const part of ['bin', 'migrations', 'otel.mjs']) {
     if (existsSync(from('server', part))) copy(from('server', part), join(to, part))
   }
