@@ -97,7 +97,7 @@ const trees = [
       ['audit', 'git', 'imports', 'settings'],
       ['shell'],
       ['routes'],
-      ['main', 'operate', 'health'],
+      ['main', 'operate'],
     ],
   },
   {
