@@ -15,7 +15,7 @@ const trees = [
   {
     folder: 'server/src',
     order: [
-      ['sso-config'],
+      ['sso-config', 'setting-files'],
       ['clock', 'wakeable-sleep', 'single-flight', 'ids', 'crypto', 'log', 'trace', 'paths', 'config'],
       ['outbound'],
       ['storage'],
@@ -64,9 +64,9 @@ const trees = [
       ['mails'],
       ['service', 'packages', 'docs', 'key-check', 'storage-check', 'housekeeping'],
       ['app'],
-      ['start'],
+      ['start', 'warnings'],
       ['run'],
-      ['main', 'operate'],
+      ['main', 'operate', 'health'],
     ],
     environmentIn: ['config', 'run'],
   },

@@ -21,6 +21,7 @@ export const longTests = [
   'server/src/imports/formats/csv.test.ts',
   'server/src/docs/samples.test.ts',
   'server/test/nodes.test.ts',
+  'server/test/package-install.test.ts',
   'cli/src/run/walk.test.ts',
   'cli/src/login.test.ts',
   'cli/src/run/ending.test.ts',

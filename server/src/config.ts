@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { SettingFileProblem, settingOf } from './setting-files.ts'
 import { readProviders, type SsoConfig, SsoProblem } from './sso-config.ts'
 
 export interface Config {
@@ -161,12 +162,15 @@ export function readConfig(env: Env): Config {
 class BadValue extends Error {}
 
 function read<T, D>(env: Env, name: string, fallback: D, parse: (text: string) => T): T | D {
-  const text = env[name]?.trim()
-  if (!text) return fallback
+  let variable = name
   try {
-    return parse(text)
+    const setting = settingOf(env, name)
+    if (!setting) return fallback
+    variable = setting.variable
+    return parse(setting.text)
   } catch (error) {
-    if (error instanceof BadValue) throw new ConfigError(`${name} ${error.message}`)
+    if (error instanceof SettingFileProblem) throw new ConfigError(error.message)
+    if (error instanceof BadValue) throw new ConfigError(`${variable} ${error.message}`)
     throw error
   }
 }
