@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { verifies } from '../../conformance/requirements.ts'
 import { debianProgram } from '../../scripts/debian.mjs'
+import { readConfig } from '../../server/src/config.ts'
 import { exampleSecrets, unknownSettings } from './settings.ts'
 
 const file = fileURLToPath(new URL('../compose.yaml', import.meta.url))
@@ -112,6 +113,20 @@ withCompose('secrets come from files, and no variable contains one', verifies('d
   expect(all.db.environment).not.toHaveProperty('POSTGRES_PASSWORD')
   for (const { file } of Object.values<{ file: string }>(rendered().secrets)) {
     expect(file).toMatch(/\/secrets\/[a-z-]+$/)
+  }
+})
+
+test('the commands of the guide create secrets that Baton accepts', () => {
+  const guide = readFileSync(fileURLToPath(new URL('../../docs/guides/deploying.md', import.meta.url)), 'utf8')
+  const folder = mkdtempSync(join(tmpdir(), 'baton-secrets-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  execFileSync('sh', ['-ec', /```sh secrets\n(.*?)```/s.exec(guide)?.[1] ?? 'false'], { cwd: folder })
+  const secret = (name: string) => readFileSync(join(folder, 'secrets', name), 'utf8').trimEnd()
+  const { database } = readConfig({ DATABASE_URL: secret('database-url'), BATON_SECRET_KEY: secret('secret-key') })
+  const url = `postgres://baton:${secret('postgres-password')}@db:5432/baton`
+  expect(database).toEqual({ kind: 'postgres', url })
+  for (const name of ['database-url', 'secret-key', 'postgres-password']) {
+    expect(statSync(join(folder, 'secrets', name)).mode & 0o777).toBe(0o600)
   }
 })
 
