@@ -8,9 +8,14 @@ const tenMinutes = 600
 
 /**
  * Runs test files of release/ as `command`, such as `npm run test:image`. Fails if a test fails, or if a requirement that
- * this command shows is not cited by a test that passed. `partial`: it was asked to run only some of its tests.
+ * this command shows is not cited by a test that passed. `others` are suites that the command
+ * also ran. `partial`: it was asked to run only some of its tests.
  */
-export async function ownCommand(command, files, { env = {}, budgetSeconds = tenMinutes, partial = false } = {}) {
+export async function ownCommand(
+  command,
+  files,
+  { env = {}, others = [], budgetSeconds = tenMinutes, partial = false } = {},
+) {
   const name = command.replace(/^npm run (test:)?/, '').replaceAll(/[^a-z]+/g, '-')
   const suite = await runSuite({
     name,
@@ -20,7 +25,7 @@ export async function ownCommand(command, files, { env = {}, budgetSeconds = ten
     env: { DATABASE_URL: '', ...env },
     budgetSeconds,
   })
-  settle(command, [suite], partial)
+  settle(command, [suite, ...others], partial)
 }
 
 /** Compares what the suites of a command showed with what it has to show, and prints the counts of all. */
