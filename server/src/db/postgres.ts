@@ -1,5 +1,12 @@
 import pg from 'pg'
-import { type Driver, isDatabaseUnavailable, isStalePlan, mustCommit, type Result } from './database.ts'
+import {
+  type ConnectionCount,
+  type Driver,
+  isDatabaseUnavailable,
+  isStalePlan,
+  mustCommit,
+  type Result,
+} from './database.ts'
 import { keepAlive, waitForClose } from './link.ts'
 import { listen } from './listen.ts'
 import { PlanGenerations } from './plan-generations.ts'
@@ -57,7 +64,9 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
     pool: pg.Pool,
     work: (client: pg.PoolClient, spoil: (reason: Error) => void) => Promise<T>,
   ): Promise<T> {
+    const askedAt = performance.now()
     const client = await pool.connect()
+    driver.observer?.waited(performance.now() - askedAt)
     let broken: Error | undefined
     const spoil = (reason: Error) => {
       broken = reason
@@ -74,16 +83,27 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
     }
   }
 
-  return {
+  /** Without the wait for a connection. */
+  async function send(client: pg.PoolClient, statement: Sql): Promise<Result> {
+    const startedAt = performance.now()
+    try {
+      return await execute(client, generations, statement)
+    } finally {
+      driver.observer?.ran(statement.text, performance.now() - startedAt)
+    }
+  }
+
+  const driver: Driver = {
     kind: 'postgres',
-    query: (statement) => using(single, (client) => send(client, generations, statement)),
+    connections: () => [...countsOf('statements', single), ...countsOf('transactions', several)],
+    query: (statement) => using(single, (client) => send(client, statement)),
     transaction: (work) =>
       using(several, async (client, spoil) => {
         await client.query('begin')
         // The driver does not queue statements that are started at once.
         let last: Promise<unknown> = Promise.resolve()
         const sendNext = (statement: Sql) => {
-          const next = last.then(() => send(client, generations, statement))
+          const next = last.then(() => send(client, statement))
           last = next.catch(() => {})
           return next
         }
@@ -103,12 +123,19 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
     listen: (channel, onMessage, onLock) => listen(url, channel, onMessage, onError, { onLock }),
     close: () => waitForClose(Promise.all([single.end(), several.end()])),
   }
+  return driver
 }
+
+const countsOf = (name: string, { totalCount, idleCount, waitingCount }: pg.Pool): ConnectionCount[] => [
+  { pool: name, state: 'idle', count: idleCount },
+  { pool: name, state: 'busy', count: totalCount - idleCount },
+  { pool: name, state: 'waiting', count: waitingCount },
+]
 
 /** The generation in which a connection's statements were prepared. */
 const preparedIn = new WeakMap<pg.PoolClient, number>()
 
-async function send(client: pg.PoolClient, generations: PlanGenerations, { text, values }: Sql): Promise<Result> {
+async function execute(client: pg.PoolClient, generations: PlanGenerations, { text, values }: Sql): Promise<Result> {
   const generation = generations.next()
   if ((preparedIn.get(client) ?? generation) !== generation) await client.query('deallocate all')
   preparedIn.set(client, generation)
