@@ -62,7 +62,8 @@ export async function start(
   print: (line: string) => void,
   built: Promise<unknown>,
 ): Promise<Running> {
-  const { database } = config
+  const { database, metricsListen } = config
+  if (metricsListen) await mustBeFree(metricsListen)
   if (database.kind === 'postgres') {
     const port = await availablePort(config)
     const db = await openPostgres(
@@ -220,6 +221,15 @@ function startWorking(
     ])
     await a2a.stop()
   }
+}
+
+/** Before a database is opened: a start that fails later would have to close it. */
+async function mustBeFree({ host, port }: { host: string; port: number }) {
+  const probe = createServer()
+  await once(probe.listen({ host, port }), 'listening').catch((error: Error) => {
+    throw new ConfigError(`BATON_METRICS_LISTEN: cannot listen on ${host}:${port}: ${error.message}`)
+  })
+  probe.close()
 }
 
 /** The configured port, or with `PORT=0` a free one. Fails if it is in use. */

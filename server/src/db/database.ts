@@ -23,7 +23,7 @@ export interface ConnectionCount {
 /** The interface that PGlite and PostgreSQL share. */
 export interface Driver {
   readonly kind: 'embedded' | 'postgres'
-  observer?: DatabaseObserver | undefined
+  observe(observer: DatabaseObserver): void
   /** Connections, and requests that wait for one. */
   connections(): ConnectionCount[]
   query(statement: Sql): Promise<Result>
@@ -102,7 +102,7 @@ export class Db implements Queryable {
   }
 
   observe(observer: DatabaseObserver) {
-    this.#driver.observer = observer
+    this.#driver.observe(observer)
   }
 
   connections() {

@@ -91,7 +91,7 @@ export async function openEmbedded(where: PGliteOptions, options: Options = {}):
 
   return {
     kind: 'embedded',
-    set observer(observer: DatabaseObserver | undefined) {
+    observe: (observer) => {
       thread.observer = observer
     },
     connections: () => {

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import {
   type ConnectionCount,
+  type DatabaseObserver,
   type Driver,
   isDatabaseUnavailable,
   isStalePlan,
@@ -58,6 +59,7 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
   const [single, several] = [createPool(statements), createPool(transactions)]
 
   const generations = new PlanGenerations()
+  let observer: DatabaseObserver | undefined
 
   /** Runs `work` with a connection; closes it instead of returning it to the pool once `spoil` was called. */
   async function using<T>(
@@ -66,7 +68,7 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
   ): Promise<T> {
     const askedAt = performance.now()
     const client = await pool.connect()
-    driver.observer?.waited(performance.now() - askedAt)
+    observer?.waited(performance.now() - askedAt)
     let broken: Error | undefined
     const spoil = (reason: Error) => {
       broken = reason
@@ -89,12 +91,15 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
     try {
       return await execute(client, generations, statement)
     } finally {
-      driver.observer?.ran(statement.text, performance.now() - startedAt)
+      observer?.ran(statement.text, performance.now() - startedAt)
     }
   }
 
-  const driver: Driver = {
+  return {
     kind: 'postgres',
+    observe: (next) => {
+      observer = next
+    },
     connections: () => [...countsOf('statements', single), ...countsOf('transactions', several)],
     query: (statement) => using(single, (client) => send(client, statement)),
     transaction: (work) =>
@@ -123,7 +128,6 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
     listen: (channel, onMessage, onLock) => listen(url, channel, onMessage, onError, { onLock }),
     close: () => waitForClose(Promise.all([single.end(), several.end()])),
   }
-  return driver
 }
 
 const countsOf = (name: string, { totalCount, idleCount, waitingCount }: pg.Pool): ConnectionCount[] => [

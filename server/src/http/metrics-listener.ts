@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { ConfigError } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { type Metrics, metricsType } from './metrics.ts'
 
@@ -18,11 +17,7 @@ export async function listenForMetrics(
   })
   server.requestTimeout = 10_000
   server.headersTimeout = 10_000
-  try {
-    await once(server.listen({ host, port }), 'listening')
-  } catch (error) {
-    throw new ConfigError(`BATON_METRICS_LISTEN: cannot listen on ${host}:${port}: ${(error as Error).message}`)
-  }
+  await once(server.listen({ host, port }), 'listening')
   return async () => {
     server.close()
     server.closeAllConnections()
