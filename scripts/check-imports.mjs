@@ -16,7 +16,7 @@ const trees = [
     folder: 'server/src',
     order: [
       ['sso-config', 'setting-files'],
-      ['clock', 'wakeable-sleep', 'single-flight', 'ids', 'crypto', 'log', 'trace', 'paths', 'config'],
+      ['clock', 'wakeable-sleep', 'single-flight', 'ids', 'crypto', 'log', 'trace', 'counters', 'paths', 'config'],
       ['outbound'],
       ['storage'],
       ['db'],
@@ -62,7 +62,7 @@ const trees = [
       ['demo'],
       ['web'],
       ['mails'],
-      ['service', 'packages', 'docs', 'key-check', 'storage-check', 'housekeeping'],
+      ['service', 'figures', 'packages', 'docs', 'key-check', 'storage-check', 'housekeeping'],
       ['app'],
       ['start', 'warnings'],
       ['run'],

@@ -40,6 +40,10 @@ export interface Config {
   fileBytes: number
   workspaceBytes: number
   deletionDays: number
+  /** Where `/metrics` is served in place of the main port; null: there. */
+  metricsListen: { host: string; port: number } | null
+  /** Statements slower than this are logged; 0: none. */
+  slowMs: number
 }
 
 export interface S3Config {
@@ -155,6 +159,8 @@ export function readConfig(env: Env): Config {
     fileBytes: read(env, 'BATON_FILE_BYTES', 52_428_800, wholeNumber(1, 524_288_000)),
     workspaceBytes: read(env, 'BATON_WORKSPACE_BYTES', 10 * 1024 ** 3, wholeNumber(1, 1e15)),
     deletionDays: read(env, 'BATON_DELETION_DAYS', 14, wholeNumber(1, 90)),
+    metricsListen: read(env, 'BATON_METRICS_LISTEN', null, listenAddress),
+    slowMs: read(env, 'BATON_SLOW_MS', 500, wholeNumber(0, 3_600_000)),
   }
 }
 
@@ -233,6 +239,14 @@ function rootAddress(text: string) {
     throw new BadValue('must be an origin without path, query or user, like https://baton.example')
   if (protocol === 'http:' && !isLoopback(hostname)) throw new BadValue('must be https unless its host is loopback')
   return origin
+}
+
+function listenAddress(text: string) {
+  const [, inBrackets, name, port] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+)):(\d{1,5})$/i.exec(text) ?? []
+  const host = inBrackets ?? name
+  if (!host || (inBrackets && !ipaddr.IPv6.isValid(inBrackets)) || Number(port) < 1 || Number(port) > 65_535)
+    throw new BadValue('must be a host and a port, such as 127.0.0.1:9464 or [::1]:9464')
+  return { host, port: Number(port) }
 }
 
 /** Of the host of a URL, or of an address to listen on, in lower case. */

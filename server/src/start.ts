@@ -9,6 +9,7 @@ import { createApp } from './app.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError, withPort } from './config.ts'
 import type { Context } from './context.ts'
+import { counters } from './counters.ts'
 import { Keyring } from './crypto.ts'
 import { DataDir } from './db/data-dir.ts'
 import type { Db } from './db/database.ts'
@@ -27,6 +28,7 @@ import { startComments } from './git/comments.ts'
 import { resealConnections } from './git/connections.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { Metrics } from './http/metrics.ts'
+import { listenForMetrics } from './http/metrics-listener.ts'
 import { resealImports } from './imports/state.ts'
 import { ImportWorker } from './imports/worker.ts'
 import { startNotifications } from './inbox/due-mails.ts'
@@ -60,12 +62,16 @@ export async function start(
   print: (line: string) => void,
   built: Promise<unknown>,
 ): Promise<Running> {
-  const { database } = config
+  const { database, metricsListen } = config
+  if (metricsListen) await mustBeFree(metricsListen)
   if (database.kind === 'postgres') {
     const port = await availablePort(config)
     const db = await openPostgres(
       database.url,
-      (error) => log.warn({ message: error.message }, 'lost a database connection'),
+      (error) => {
+        counters.reconnects.inc()
+        log.warn({ message: error.message }, 'lost a database connection')
+      },
       print,
     )
     return startOn(db, withPort(config, port), config.secretKey as Buffer, log, print, built)
@@ -126,6 +132,7 @@ async function startOn(
     const metrics = new Metrics()
     await built
     const { http, door } = await createApp(ctx, lifecycle, metrics, readWebFiles())
+    const stopMetrics = config.metricsListen ? await listenForMetrics(metrics, config.metricsListen, log) : null
     await listen((address) => http.listen(address), config)
     const stopWorking =
       config.role === 'api'
@@ -152,6 +159,7 @@ async function startOn(
         await relay.stop()
         await workWakeups.stop()
         await outbound.close()
+        await stopMetrics?.()
         await db.close()
       },
     }
@@ -213,6 +221,15 @@ function startWorking(
     ])
     await a2a.stop()
   }
+}
+
+/** Before a database is opened: a start that fails later would have to close it. */
+async function mustBeFree({ host, port }: { host: string; port: number }) {
+  const probe = createServer()
+  await once(probe.listen({ host, port }), 'listening').catch((error: Error) => {
+    throw new ConfigError(`BATON_METRICS_LISTEN: cannot listen on ${host}:${port}: ${error.message}`)
+  })
+  probe.close()
 }
 
 /** The configured port, or with `PORT=0` a free one. Fails if it is in use. */

@@ -7,9 +7,25 @@ export interface Result {
   count: number
 }
 
+/** Told of every statement, also of one that failed, and of every wait for a connection. */
+export interface DatabaseObserver {
+  waited(ms: number): void
+  /** `text` has placeholders in place of values. */
+  ran(text: string, ms: number): void
+}
+
+export interface ConnectionCount {
+  pool: string
+  state: 'idle' | 'busy' | 'waiting'
+  count: number
+}
+
 /** The interface that PGlite and PostgreSQL share. */
 export interface Driver {
   readonly kind: 'embedded' | 'postgres'
+  observe(observer: DatabaseObserver): void
+  /** Connections, and requests that wait for one. */
+  connections(): ConnectionCount[]
   query(statement: Sql): Promise<Result>
   /** Statements run in the order they are started, also if several are started at once. */
   transaction<T>(work: (query: (statement: Sql) => Promise<Result>, script: Script) => Promise<T>): Promise<T>
@@ -59,6 +75,8 @@ export interface Topics {
   relay: string
   /** Queues with new work: that of agents inside the service, and mail. */
   work: string
+  /** The type and the id of each recorded event, with a space between them. */
+  recorded: string
 }
 
 const retriesOnConflict = 5
@@ -81,6 +99,14 @@ export class Db implements Queryable {
 
   get kind() {
     return this.#driver.kind
+  }
+
+  observe(observer: DatabaseObserver) {
+    this.#driver.observe(observer)
+  }
+
+  connections() {
+    return this.#driver.connections()
   }
 
   async rows<Row>(statement: Sql): Promise<Row[]> {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { PGliteOptions } from '@electric-sql/pglite'
 import { compiledDir } from '../paths.ts'
-import { type Driver, mustCommit, type Result, type Script } from './database.ts'
+import { type DatabaseObserver, type Driver, mustCommit, type Result, type Script } from './database.ts'
 import type { Disk, SharedDisk } from './disk.ts'
 import type { Sql } from './sql.ts'
 import { vacuum } from './upkeep.ts'
@@ -21,9 +21,10 @@ export type Request =
 export type Answer =
   | { ready: true }
   | { print: string }
-  | Result
+  // Statements have the time that they ran, without that in the queue of the thread.
+  | (Result & { ms: number })
   | { command: string | undefined }
-  | { error: { message: string } }
+  | { error: { message: string }; ms: number }
 
 interface Options {
   disk?: Disk
@@ -40,7 +41,9 @@ export async function openEmbedded(where: PGliteOptions, options: Options = {}):
   let transactions: Promise<void> | undefined
 
   const query = async ({ text, values }: Sql) => {
+    const askedAt = performance.now()
     if (transactions) await transactions
+    thread.observer?.waited(performance.now() - askedAt)
     return thread.ask<Result>({ text, values, begin: false })
   }
 
@@ -57,7 +60,9 @@ export async function openEmbedded(where: PGliteOptions, options: Options = {}):
       }
     })
     transactions = ended
+    const askedAt = performance.now()
     if (before) await before
+    thread.observer?.waited(performance.now() - askedAt)
     let hasBegun = false
     const begin = () => {
       const isFirst = !hasBegun
@@ -86,6 +91,17 @@ export async function openEmbedded(where: PGliteOptions, options: Options = {}):
 
   return {
     kind: 'embedded',
+    observe: (observer) => {
+      thread.observer = observer
+    },
+    connections: () => {
+      const busy = transactions || thread.asked > 0 ? 1 : 0
+      return [
+        { pool: 'embedded', state: 'idle', count: 1 - busy },
+        { pool: 'embedded', state: 'busy', count: busy },
+        { pool: 'embedded', state: 'waiting', count: Math.max(0, thread.asked - 1) },
+      ]
+    },
     query,
     transaction,
     tidy: () => vacuum(query, options.disk),
@@ -98,6 +114,8 @@ export async function openEmbedded(where: PGliteOptions, options: Options = {}):
 }
 
 interface Asker {
+  /** Of a statement, for the observer. */
+  text: string | undefined
   resolve(answer: never): void
   reject(error: Error): void
 }
@@ -107,6 +125,7 @@ class DatabaseThread {
   /** In the order of their requests, which is that of the answers. */
   #askers: Asker[] = []
   #lost: Error | undefined
+  observer: DatabaseObserver | undefined
 
   private constructor(worker: Worker, { print = () => {}, onLost = fail }: Options) {
     this.#worker = worker
@@ -137,13 +156,20 @@ class DatabaseThread {
       if (this.#lost) return reject(this.#lost)
       this.#worker.postMessage(request)
       // Only a thread that owes an answer keeps the process alive.
-      if (this.#askers.push({ resolve, reject }) === 1) this.#worker.ref()
+      const text = 'values' in request ? request.text : undefined
+      if (this.#askers.push({ text, resolve, reject }) === 1) this.#worker.ref()
     })
+  }
+
+  /** How many requests are not answered yet. */
+  get asked() {
+    return this.#askers.length
   }
 
   #answered(answer: Exclude<Answer, { print: string }>) {
     const asker = this.#askers.shift()
     if (this.#askers.length === 0 && !this.#lost) this.#worker.unref()
+    if (asker?.text && 'ms' in answer) this.observer?.ran(asker.text, answer.ms)
     if ('error' in answer) asker?.reject(Object.assign(new Error(answer.error.message), answer.error))
     else asker?.resolve(answer as never)
   }

@@ -1,5 +1,13 @@
 import pg from 'pg'
-import { type Driver, isDatabaseUnavailable, isStalePlan, mustCommit, type Result } from './database.ts'
+import {
+  type ConnectionCount,
+  type DatabaseObserver,
+  type Driver,
+  isDatabaseUnavailable,
+  isStalePlan,
+  mustCommit,
+  type Result,
+} from './database.ts'
 import { keepAlive, waitForClose } from './link.ts'
 import { listen } from './listen.ts'
 import { PlanGenerations } from './plan-generations.ts'
@@ -51,13 +59,16 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
   const [single, several] = [createPool(statements), createPool(transactions)]
 
   const generations = new PlanGenerations()
+  let observer: DatabaseObserver | undefined
 
   /** Runs `work` with a connection; closes it instead of returning it to the pool once `spoil` was called. */
   async function using<T>(
     pool: pg.Pool,
     work: (client: pg.PoolClient, spoil: (reason: Error) => void) => Promise<T>,
   ): Promise<T> {
+    const askedAt = performance.now()
     const client = await pool.connect()
+    observer?.waited(performance.now() - askedAt)
     let broken: Error | undefined
     const spoil = (reason: Error) => {
       broken = reason
@@ -74,16 +85,30 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
     }
   }
 
+  /** Without the wait for a connection. */
+  async function send(client: pg.PoolClient, statement: Sql): Promise<Result> {
+    const startedAt = performance.now()
+    try {
+      return await execute(client, generations, statement)
+    } finally {
+      observer?.ran(statement.text, performance.now() - startedAt)
+    }
+  }
+
   return {
     kind: 'postgres',
-    query: (statement) => using(single, (client) => send(client, generations, statement)),
+    observe: (next) => {
+      observer = next
+    },
+    connections: () => [...countsOf('statements', single), ...countsOf('transactions', several)],
+    query: (statement) => using(single, (client) => send(client, statement)),
     transaction: (work) =>
       using(several, async (client, spoil) => {
         await client.query('begin')
         // The driver does not queue statements that are started at once.
         let last: Promise<unknown> = Promise.resolve()
         const sendNext = (statement: Sql) => {
-          const next = last.then(() => send(client, generations, statement))
+          const next = last.then(() => send(client, statement))
           last = next.catch(() => {})
           return next
         }
@@ -105,10 +130,16 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
   }
 }
 
+const countsOf = (name: string, { totalCount, idleCount, waitingCount }: pg.Pool): ConnectionCount[] => [
+  { pool: name, state: 'idle', count: idleCount },
+  { pool: name, state: 'busy', count: totalCount - idleCount },
+  { pool: name, state: 'waiting', count: waitingCount },
+]
+
 /** The generation in which a connection's statements were prepared. */
 const preparedIn = new WeakMap<pg.PoolClient, number>()
 
-async function send(client: pg.PoolClient, generations: PlanGenerations, { text, values }: Sql): Promise<Result> {
+async function execute(client: pg.PoolClient, generations: PlanGenerations, { text, values }: Sql): Promise<Result> {
   const generation = generations.next()
   if ((preparedIn.get(client) ?? generation) !== generation) await client.query('deallocate all')
   preparedIn.set(client, generation)

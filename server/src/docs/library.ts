@@ -49,7 +49,7 @@ const readers: { title: string; names: string[] }[] = [
   },
   {
     title: 'Operators',
-    names: ['running', 'containers', 'deploying', 'single-sign-on', 'mail', 'postgres', 'growing'],
+    names: ['running', 'containers', 'deploying', 'monitoring', 'single-sign-on', 'mail', 'postgres', 'growing'],
   },
 ]
 

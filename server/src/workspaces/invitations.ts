@@ -15,7 +15,7 @@ import { none, sql } from '../db/sql.ts'
 import type { Member, Person } from '../http/caller.ts'
 import { ApiError, found, invalid, notFound } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
-import { type Allowance, networkOf, takeOne } from '../http/rate-limit.ts'
+import { type Allowance, networkOf, rateLimited, takeOne } from '../http/rate-limit.ts'
 import { takeOneInHour } from '../http/rate-window.ts'
 import { newId } from '../ids.ts'
 import { cancelMails, queueMail } from '../mail/queue.ts'
@@ -119,7 +119,7 @@ async function refuseManyResends({ tx, now, caller }: UnitOfWork<Member>, id: st
   const oldest = resends[accountLimits.resendsPerInvitation - 1]
   if (!oldest) return
   const waitMs = Date.parse(oldest.created_at) + days(1) - now.getTime()
-  throw new ApiError('RATE_LIMIT_EXCEEDED', {}, { headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } })
+  throw rateLimited('invitation', waitMs)
 }
 
 async function knownTeams(tx: Queryable, workspaceId: string, ids: readonly string[]): Promise<string[]> {
