@@ -81,7 +81,7 @@ export function serviceRoutes(
   ]
 }
 
-const { version } = JSON.parse(readFileSync(new URL('package.json', serverDir), 'utf8')) as { version: string }
+export const { version } = JSON.parse(readFileSync(new URL('package.json', serverDir), 'utf8')) as { version: string }
 
 /** The operations that worker processes serve too. */
 export const serviceOperations = [api.getHealth, api.getReadiness, api.getMetrics]
