@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { resealCredentials } from './a2a/credential.ts'
 import { A2aRunner } from './a2a/runner.ts'
 import { startTimers } from './agent-sessions/timers.ts'
 import { createBuiltInAgent } from './agents/inside-agents.ts'
@@ -16,7 +15,6 @@ import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/open-postgres.ts'
 import { startDeletions } from './deletion/purge.ts'
 import { EndpointWaker } from './delivery/endpoint-waker.ts'
-import { resealSecrets } from './delivery/endpoints.ts'
 import type { Attempted } from './delivery/stages.ts'
 import { DeliveryWorker } from './delivery/worker.ts'
 import { disableDemo } from './demo/disable.ts'
@@ -24,16 +22,13 @@ import { demoLoginOf } from './demo/login.ts'
 import { ReplayRunner } from './events/replay-runner.ts'
 import { startArchives } from './exports/worker.ts'
 import { startComments } from './git/comments.ts'
-import { resealConnections } from './git/connections.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { Metrics } from './http/metrics.ts'
-import { resealImports } from './imports/state.ts'
 import { ImportWorker } from './imports/worker.ts'
 import { startNotifications } from './inbox/due-mails.ts'
-import { checkSecretKey } from './key-check.ts'
+import { checkSecretKey, resealAll } from './key-check.ts'
 import type { Logger } from './log.ts'
 import { responsesSettled } from './login/after-response.ts'
-import { resealMails } from './mail/queue.ts'
 import { createMailWorker } from './mails.ts'
 import { commands } from './operate/commands.ts'
 import { serveCommands } from './operate/socket.ts'
@@ -70,7 +65,7 @@ export async function start(
       (error) => log.warn({ message: error.message }, 'lost a database connection'),
       print,
     )
-    return startOn(db, withPort(config, port), config.secretKey as Buffer, log, print, built)
+    return startOn(db, withPort(config, port), [config.secretKey as Buffer], log, print, built)
   }
   const dataDir = await DataDir.open(database.dataDir)
   try {
@@ -80,8 +75,9 @@ export async function start(
       console.error(`The embedded database failed: ${error.message}. Start Baton again; what was committed is kept.`)
       process.exit(1)
     })
-    const secretKey = config.secretKey ?? dataDir.secretKey()
-    const running = await startOn(db, withPort(config, port), secretKey, log, print, built)
+    const secretKeys = config.secretKey ? [config.secretKey] : dataDir.secretKeys()
+    const running = await startOn(db, withPort(config, port), secretKeys, log, print, built)
+    dataDir.forgetPreviousKey()
     return {
       ...running,
       async stop() {
@@ -98,7 +94,7 @@ export async function start(
 async function startOn(
   db: Db,
   config: Config,
-  secretKey: Buffer,
+  [secretKey, ...previousKeys]: Buffer[],
   log: Logger,
   print: (line: string) => void,
   built: Promise<unknown>,
@@ -106,13 +102,9 @@ async function startOn(
   try {
     const onWaiting = (name: string) => log.warn({ migration: name }, 'waiting for a lock held by another transaction')
     for (const name of await migrate(db, onWaiting)) log.info({ migration: name }, 'applied')
-    const keys = new Keyring(secretKey, config.previousSecretKeys)
+    const keys = new Keyring(secretKey as Buffer, [...previousKeys, ...config.previousSecretKeys])
     await checkSecretKey(db, keys)
-    await resealSecrets(db, keys)
-    await resealCredentials(db, keys)
-    await resealMails(db, keys)
-    await resealConnections(db, keys)
-    await resealImports(db, keys)
+    await resealAll(db, keys)
 
     const storage = await openStorage(config, db)
     const clock = systemClock

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { ConfigError } from '../config.ts'
 import { Db } from './database.ts'
 import { Disk } from './disk.ts'
 import { openEmbedded } from './embedded.ts'
-import { keyFileIn, readKeyFile } from './key-file.ts'
+import { keyFileIn, readKeyFiles, removePreviousKeyFile, writeKeyFile } from './key-file.ts'
 import { LockedError, takeLock } from './lock.ts'
 
 /** Not Node's `recursive`: it never returns on file systems without mkdir, such as /proc. */
@@ -50,15 +50,16 @@ export class DataDir {
     return isComplete(join(this.#dir, 'db'))
   }
 
-  /** The key file, generated at the first start. */
-  secretKey(): Buffer {
+  /** The current key, generated at the first start, and the one before a rotation that no start has followed yet. */
+  secretKeys(): [Buffer, ...Buffer[]] {
     const file = keyFileIn(this.#dir)
-    if (!existsSync(file)) {
-      const draft = `${file}.${process.pid}`
-      writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true })
-      renameSync(draft, file)
-    }
-    return readKeyFile(file)
+    if (!existsSync(file)) writeKeyFile(file, randomBytes(32))
+    return readKeyFiles(this.#dir)
+  }
+
+  /** Call when everything is sealed with the current key. */
+  forgetPreviousKey() {
+    removePreviousKeyFile(this.#dir)
   }
 
   /**

@@ -22,9 +22,10 @@ export interface Opened {
 
 /** Opens the database for a command in its own process: PostgreSQL, or the directory of a stopped embedded service. */
 export async function openContext(config: Config, { unchecked = false } = {}): Promise<Opened> {
-  const { db, secretKey, close } = await openDatabase(config)
+  const { db, secretKeys, close } = await openDatabase(config)
   try {
-    const keys = new Keyring(secretKey, config.previousSecretKeys)
+    const [current, ...previous] = secretKeys
+    const keys = new Keyring(current as Buffer, [...previous, ...config.previousSecretKeys])
     if (!unchecked) await refuseUnlessRight(db, keys)
     // stdout is for the answer.
     const log = createLog(process.stderr.isTTY ? 'warn' : 'info', 2)
@@ -69,11 +70,11 @@ async function refuseUnlessRight(db: Db, keys: Keyring) {
   }
 }
 
-async function openDatabase(config: Config): Promise<{ db: Db; secretKey: Buffer; close: () => Promise<void> }> {
+async function openDatabase(config: Config): Promise<{ db: Db; secretKeys: Buffer[]; close: () => Promise<void> }> {
   const { database, secretKey } = config
   if (database.kind === 'postgres') {
     const db = await openPostgres(database.url, () => {}, console.error)
-    return { db, secretKey: secretKey as Buffer, close: () => db.close() }
+    return { db, secretKeys: [secretKey as Buffer], close: () => db.close() }
   }
   const dir = resolve(database.dataDir)
   const noDatabase = () =>
@@ -87,7 +88,7 @@ async function openDatabase(config: Config): Promise<{ db: Db; secretKey: Buffer
       await db.close()
       dataDir.close()
     }
-    return { db, secretKey: secretKey ?? dataDir.secretKey(), close }
+    return { db, secretKeys: secretKey ? [secretKey] : dataDir.secretKeys(), close }
   } catch (error) {
     dataDir.close()
     throw error
