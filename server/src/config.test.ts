@@ -45,6 +45,9 @@ test(
       fileBytes: 52_428_800,
       workspaceBytes: 10 * 1024 ** 3,
       deletionDays: 14,
+      operateSocket: null,
+      keepDays: { audit: 0, sessions: 0, inbox: 0 },
+      backup: { dir: null, at: '0 3 * * *', keep: 14 },
     })
   },
 )

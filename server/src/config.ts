@@ -400,3 +400,6 @@ function sender(text: string): MailConfig['from'] {
     throw new BadValue('must be of the form Name <address>')
   return { name: name || 'Baton', address }
 }
+
+/** Variables of this process that look like a setting but are none. */
+export const ignoredVariables = (): string[] => unknownVariables(process.env)

@@ -30,10 +30,12 @@ export async function checkSecretKey(db: Db, keys: Keyring): Promise<void> {
   }
 }
 
-/** Whether this keyring opens what the start sealed. Writes nothing. */
+/** Whether this keyring opens what the first start sealed, if there was one. Writes nothing. */
 export async function keyIsRight(db: Db, keys: Keyring): Promise<boolean> {
+  const proof = await readSetting(db, name)
+  if (proof === undefined) return true
   try {
-    keys.open((await readSetting(db, name)) ?? '', name)
+    keys.open(proof, name)
     return true
   } catch (error) {
     if (error instanceof UnknownKeyError) return false

@@ -31,6 +31,7 @@ import type { Logger } from './log.ts'
 import { responsesSettled } from './login/after-response.ts'
 import { createMailWorker } from './mails.ts'
 import { commands } from './operate/commands.ts'
+import { syncErasures } from './operate/erasures.ts'
 import { serveCommands } from './operate/socket.ts'
 import { GuardedClient } from './outbound/client.ts'
 import { startReminders } from './personal-tokens/mails.ts'
@@ -77,7 +78,7 @@ export async function start(
     })
     const secretKeys = config.secretKey ? [config.secretKey] : dataDir.secretKeys()
     const running = await startOn(db, withPort(config, port), secretKeys, log, print, built)
-    dataDir.forgetPreviousKey()
+    if (!config.secretKey) dataDir.forgetPreviousKey()
     return {
       ...running,
       async stop() {
@@ -122,6 +123,9 @@ async function startOn(
     const { http, door } = await createApp(ctx, lifecycle, metrics, readWebFiles())
     await listen((address) => http.listen(address), config)
     const stopCommands = await serveCommands(ctx, commands)
+    await syncErasures(db, config.backup.dir).catch(({ message }: Error) =>
+      log.warn({ message }, 'could not write erasures.json'),
+    )
     const stopWorking =
       config.role === 'api'
         ? async () => {}

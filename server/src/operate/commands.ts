@@ -1,6 +1,9 @@
 import type { Command } from './command.ts'
+import { doctor } from './doctor.ts'
+import { erasePersonCommand } from './erase-command.ts'
 import { filesCheck, resetLink } from './links-and-files.ts'
 import { createOwner, resetPassword, setRole } from './people.ts'
+import { rotateKey } from './rotate-key.ts'
 import { status } from './status.ts'
 import { deleteWorkspace, listWorkspaces } from './workspaces.ts'
 
@@ -12,6 +15,9 @@ export const commands: readonly Command[] = [
   resetPassword,
   setRole,
   deleteWorkspace,
+  erasePersonCommand,
+  rotateKey,
+  doctor,
   resetLink,
   filesCheck,
 ]

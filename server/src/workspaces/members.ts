@@ -120,6 +120,34 @@ export const removeMember = (
     })
   })
 
+/** Workspaces that would lose their only owner. One that is being purged needs none. */
+export const onlyOwnedBy = (db: Queryable, userId: string) =>
+  db.rows<{ id: string; name: string }>(sql`
+    select w.id, w.name from memberships m join workspaces w on w.id = m.workspace_id
+    where m.user_id = ${userId} and m.role = 'owner' and w.purged_since is null and not exists (
+      select from memberships o where o.workspace_id = w.id and o.user_id <> m.user_id and o.role = 'owner')
+    order by w.id`)
+
+/**
+ * For a person who is erased after a restore, although they own the workspace alone there: the admin, or else the
+ * member, of longest standing becomes owner. If there is none, the workspace stays without members.
+ */
+export const replaceOnlyOwner = (ctx: Context, workspaceId: string, userId: string) =>
+  transact(ctx, { id: null, workspaceId }, async (unit) => {
+    const { tx } = unit
+    await lockWorkspace(tx, workspaceId)
+    const heir = await tx.row<{ id: string; role: Role }>(sql`
+      select user_id as id, role from memberships where workspace_id = ${workspaceId} and user_id <> ${userId}
+      order by role = 'admin' desc, joined_at, user_id limit 1`)
+    if (!heir) {
+      return void (await tx.run(sql`
+        delete from memberships where workspace_id = ${workspaceId} and user_id = ${userId}`))
+    }
+    await setRole(tx, workspaceId, heir.id, 'owner')
+    const details = { from: heir.role, to: 'owner' }
+    await recordAudit(unit, { action: 'operator.role_changed', subjectId: heir.id, details })
+  })
+
 /** Serialises changes of members, names of app users and counts of webhooks: two last owners cannot leave at once. */
 export const lockWorkspace = (tx: Tx, workspaceId: string) =>
   tx.rows(sql`select 1 from workspaces where id = ${workspaceId} for no key update`)

@@ -1,0 +1,173 @@
+import { limits } from '@baton/protocol'
+import { forgetRequestsWith } from '../a2a/conversation.ts'
+import { removeItemsOf } from '../agents/leaving.ts'
+import { deleteAgentsOf } from '../agents/personal.ts'
+import { recordAudit } from '../audit/record.ts'
+import { days, plus } from '../clock.ts'
+import type { Context } from '../context.ts'
+import { rewriteTexts, type TextColumn, textColumns } from '../db/rewrite.ts'
+import { type Sql, sql } from '../db/sql.ts'
+import type { Member } from '../http/caller.ts'
+import { ApiError } from '../http/errors.ts'
+import { deleteInboxOf } from '../inbox/erase.ts'
+import { deletePersonalIssues } from '../issues/leaving.ts'
+import { eraseAccount, erasedName } from '../login/erase.ts'
+import { deleteMailsOf } from '../mail/queue.ts'
+import { deleteRequestsOf } from '../oauth/sweep.ts'
+import { deleteChallengesOf } from '../passkeys/challenges.ts'
+import { deletePersonalProjects } from '../projects/projects.ts'
+import { transact } from '../unit-of-work.ts'
+import { releaseViews } from '../views/views.ts'
+import { deleteInvitationsOf } from '../workspaces/invitations.ts'
+import { onlyOwnedBy, removeMember, replaceOnlyOwner } from '../workspaces/members.ts'
+import { listErasures, listedErasures, readErasures, recordErasure } from './erasures.ts'
+
+export interface Erased {
+  user_id: string
+  /** How many rows of each kind are gone or changed. */
+  counts: Record<string, number>
+  /** Events and deliveries that contain the name are deleted by then. */
+  events_until: string
+}
+
+interface Options {
+  /** A person erases themselves, the operator does it, or a restore repeats it. */
+  by: 'self' | 'operator' | 'restore'
+}
+
+/**
+ * Removes the personal data of a person and keeps their work under `Deleted person`. Each step can be repeated, and the
+ * address is freed by the last one: a run that was interrupted is finished by the next (safety.erase-person).
+ */
+export async function erasePerson(ctx: Context, userId: string, { by }: Options): Promise<Erased> {
+  const { db, clock, config, log } = ctx
+  const person = await db.row<{ name: string; email: string }>(sql`
+    select display_name as name, email from users where id = ${userId}`)
+  if (!person) throw new ApiError('RESOURCE_NOT_FOUND')
+  const alone = await onlyOwnedBy(db, userId)
+  if (by === 'restore') for (const { id } of alone) await replaceOnlyOwner(ctx, id, userId)
+  else if (alone.length > 0) throw new ApiError('LAST_OWNER', { workspaces: alone })
+
+  const memberships = await leaveWorkspaces(ctx, userId, person, by)
+  const { email } = person
+  const counts = await transact(ctx, null, async ({ tx }) => ({
+    memberships,
+    personal_agents: await deleteAgentsOf(tx, userId),
+    personal_issues: await deletePersonalIssues(tx, userId),
+    personal_projects: await deletePersonalProjects(tx, userId),
+    private_views: await releaseViews(tx, null, userId),
+    inbox_entries: await deleteInboxOf(tx, userId),
+    invitations: await deleteInvitationsOf(tx, userId, email),
+    mails: await deleteMailsOf(tx, userId, email),
+    challenges: await deleteChallengesOf(tx, userId),
+    consents: await deleteRequestsOf(tx, userId),
+    agent_messages: await forgetRequestsWith(tx, [email, person.name, userId]),
+  }))
+  const mentions = await replaceMentions(ctx, userId)
+  const details = await replaceInDetails(ctx, userId, person)
+  // Before the last step, which frees the address: until then the command can be repeated with it.
+  if (config.backup.dir) await listErasures(config.backup.dir, [{ id: userId, erased_at: clock.now().toISOString() }])
+  await transact(ctx, null, async ({ tx, now }) => {
+    await eraseAccount(tx, now, userId)
+    await recordErasure(tx, userId, now)
+  })
+  log.info({ user_id: userId, by }, 'erased a person')
+  return {
+    user_id: userId,
+    counts: { ...counts, mentions, details },
+    events_until: plus(clock.now(), days(limits.deliveryDays)).toISOString(),
+  }
+}
+
+async function leaveWorkspaces(
+  ctx: Context,
+  userId: string,
+  { name, email }: { name: string; email: string },
+  by: Options['by'],
+): Promise<number> {
+  const places = await ctx.db.rows<{ id: string; role: Member['role'] }>(sql`
+    select workspace_id as id, role from memberships where user_id = ${userId} order by workspace_id`)
+  for (const { id, role } of places) {
+    if (by !== 'self') {
+      await transact(ctx, { id: null, workspaceId: id }, (unit) =>
+        recordAudit(unit, { action: 'operator.person_erased', subjectId: userId }),
+      )
+    }
+    const asPerson: Member = {
+      kind: 'person',
+      id: userId,
+      name,
+      email,
+      tokenHash: Buffer.alloc(0),
+      scopes: null,
+      workspaceId: id,
+      role,
+      loginMethod: null,
+      recent: false,
+      // They may also leave a workspace that is about to be deleted.
+      pendingDeletion: true,
+    }
+    await removeMember(ctx, asPerson, userId, removeItemsOf(userId))
+  }
+  return places.length
+}
+
+/** Events and deliveries are deleted after 30 days; copies of them are in receivers anyway. */
+const keptTables = ['events', 'deliveries', 'attempts']
+
+/** A mention names the person by its id, so the name in it can be replaced wherever it is. */
+async function replaceMentions({ db }: Context, userId: string) {
+  const columns = (await textColumns(db)).filter(({ table }) => !keptTables.includes(table))
+  // The name ends at the first `](usr_`: another mention may come before it in the same line.
+  const mention = `@\\[((?!\\]\\(usr_)[^\\n]){1,400}\\]\\(${userId}\\)`
+  return rewriteTexts(db, columns, {
+    matches: (text) => sql`strpos(${text}, ${`](${userId})`}) > 0`,
+    rewritten: (text) => sql`regexp_replace(${text}, ${mention}, ${`@[${erasedName}](${userId})`}, 'g')`,
+  })
+}
+
+/** Values that the service copied, which no person typed as a text. */
+const copied: TextColumn[] = [
+  { table: 'audit_entries', column: 'details', type: 'jsonb' },
+  { table: 'mails', column: 'data', type: 'jsonb' },
+  { table: 'imports', column: 'mapping', type: 'jsonb' },
+  { table: 'imports', column: 'needs', type: 'jsonb' },
+]
+
+async function replaceInDetails({ db }: Context, userId: string, { name, email }: { name: string; email: string }) {
+  const quoted = (text: string) => JSON.stringify(text)
+  const replaced = (from: string, to: string) => ({
+    matches: (text: Sql) => sql`strpos(${text}, ${quoted(from)}) > 0`,
+    rewritten: (text: Sql) => sql`replace(${text}, ${quoted(from)}, ${quoted(to)})`,
+  })
+  const erasedEmail = `erased-${userId}@invalid`
+  const plain: TextColumn[] = [
+    { table: 'external_refs', column: 'external_id', type: 'text' },
+    { table: 'import_problems', column: 'value', type: 'text' },
+  ]
+  return (
+    (await rewriteTexts(db, copied, replaced(email, erasedEmail))) +
+    (await rewriteTexts(db, copied, replaced(name, erasedName))) +
+    (await rewriteTexts(db, plain, {
+      matches: (text) => sql`lower(${text}) = ${email}`,
+      rewritten: (text) => sql`case when lower(${text}) = ${email} then ${erasedEmail} else ${text} end`,
+    }))
+  )
+}
+
+/**
+ * Erases the people whom the list beside the backups names, in a database that was restored from an older backup. Call it
+ * before the service can start. Returns the ids of those that it erased (safety.erase-after-restore).
+ */
+export async function eraseListed(ctx: Context, dir: string): Promise<string[]> {
+  const done = new Set((await readErasures(ctx.db)).map(({ id }) => id))
+  const erased: string[] = []
+  for (const { id } of await listedErasures(dir)) {
+    if (done.has(id)) continue
+    if (await ctx.db.row(sql`select 1 from users where id = ${id}`)) {
+      await erasePerson(ctx, id, { by: 'restore' })
+      erased.push(id)
+    } else await ctx.db.tx((tx) => recordErasure(tx, id, ctx.clock.now()))
+  }
+  return erased
+}
