@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises'
-import { ApiError } from '../http/errors.ts'
 import { emailOf } from './checked.ts'
-import { type Command, Refusal, UsageError } from './command.ts'
+import { type Command, UsageError } from './command.ts'
 import { erasePerson } from './erase.ts'
 import { findPerson } from './people.ts'
 
@@ -19,12 +18,7 @@ export const erasePersonCommand: Command = {
       throw new UsageError('--confirm must be the same e-mail address')
     }
     const userId = await findPerson(ctx.db, email)
-    const erased = await erasePerson(ctx, userId, { by: 'operator' }).catch((error) => {
-      if (!(error instanceof ApiError) || error.code !== 'LAST_OWNER') throw error
-      const owned = error.details.workspaces as { id: string; name: string }[] | undefined
-      const names = owned?.map(({ id, name }) => `${name} (${id})`).join(', ') ?? 'a workspace'
-      throw new Refusal(`${email} is the only owner of ${names}. Make another member owner, or delete it, first.`)
-    })
+    const erased = await erasePerson(ctx, userId, { by: 'operator' })
     const { dir } = ctx.config.backup
     const oldest = dir ? await oldestBackup(dir) : null
     return {

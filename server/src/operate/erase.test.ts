@@ -7,7 +7,7 @@ import { addPasskey, rowsWith } from '../../test/erasing.ts'
 import { type TestApp, type TestPerson, test, verifies, within } from '../../test/harness.ts'
 import { runCommand } from '../../test/operate.ts'
 import { Sql, sql } from '../db/sql.ts'
-import { addIdentity } from '../sso/identities.ts'
+import { addIdentity } from '../login/methods.ts'
 import { eraseListed } from './erase.ts'
 import { listErasures } from './erasures.ts'
 

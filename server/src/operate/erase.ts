@@ -46,7 +46,11 @@ export async function erasePerson(ctx: Context, userId: string, { by }: Options)
   if (!person) throw new ApiError('RESOURCE_NOT_FOUND')
   const alone = await onlyOwnedBy(db, userId)
   if (by === 'restore') for (const { id } of alone) await replaceOnlyOwner(ctx, id, userId)
-  else if (alone.length > 0) throw new ApiError('LAST_OWNER', { workspaces: alone })
+  else if (alone.length > 0) {
+    const names = alone.map(({ name, id }) => `${name} (${id})`).join(', ')
+    const message = `${person.email} is the only owner of ${names}. Make another member owner, or delete it, first.`
+    throw new ApiError('LAST_OWNER', { workspaces: alone }, { message })
+  }
 
   const memberships = await leaveWorkspaces(ctx, userId, person, by)
   const { email } = person

@@ -17,7 +17,7 @@ export const rotateKey: Command = {
     const { config, db, keys, log } = ctx
     if (config.database.kind === 'postgres' || config.secretKey) {
       throw new Refusal(
-        'The key is in BATON_SECRET_KEY: set a new one, and the old one in BATON_SECRET_KEY_PREVIOUS, and restart (docs/guides/postgres.md).',
+        'The key is in BATON_SECRET_KEY: set a new one, and the old one in BATON_SECRET_KEY_PREVIOUS, and restart (docs/guides/running.md).',
       )
     }
     // What an earlier rotation left is sealed with the current key first, because only one previous key is kept.
