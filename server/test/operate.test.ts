@@ -255,7 +255,7 @@ test('exit codes, each with one JSON document', {
   timeout: 120_000,
 }, async () => {
   const dir = await dataDir()
-  const env = { BATON_DATA_DIR: dir }
+  const env = { BATON_DATA_DIR: dir, BATON_ROOT_URL: 'http://127.0.0.1:1' }
   expect((await operate(ownerArgs('ann'), env)).code).toBe(0)
   for (const [args, code] of [
     [['status'], 0],

@@ -4,7 +4,7 @@ import { endEverythingOf, removeMethodsOf } from './end.ts'
 import { forgetNetworks } from './known-networks.ts'
 
 export const erasedName = 'Deleted person'
-const erasedEmail = (userId: string) => `erased-${userId}@invalid`
+export const erasedEmail = (userId: string) => `erased-${userId}@invalid`
 
 /** Ends all access and removes all personal data of the account. Its row stays, because the person's work refers to it. */
 export async function eraseAccount(tx: Tx, now: Date, userId: string) {

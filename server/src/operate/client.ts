@@ -31,7 +31,7 @@ async function send(
   name: string,
   { arguments: { values }, password, signal }: Omit<Call, 'config'>,
 ) {
-  const sent = request({ socketPath, method: 'POST', path: commandPath(name), signal })
+  const sent = request({ socketPath, method: 'POST', path: commandPath(name), signal, agent: false })
   sent.end(JSON.stringify({ values, ...(password === undefined ? {} : { password }) }))
   try {
     const [response] = (await once(sent, 'response')) as [IncomingMessage]

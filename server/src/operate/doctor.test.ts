@@ -61,7 +61,8 @@ test('finds nothing wrong in a healthy installation', verifies('admin.doctor-hea
   expect(findings.find(({ check }) => check === 'event stream')?.state).toBe('ok')
 })
 
-test('finds a wrong key', verifies('admin.doctor-finds'), async ({ app }) => {
+test('finds a wrong key', verifies('admin.doctor-finds'), async ({ startApp }) => {
+  const app = await startApp()
   const { owner } = await app.workspace()
   const ctx = await installation(app)
   const other = new Keyring(randomBytes(32))
@@ -79,6 +80,8 @@ test('finds a missing and an unknown migration', verifies('admin.doctor-finds'),
   expect(await failed(ctx)).toEqual(fails('migrations', /0038_operators\.sql.*Start this version once/))
   await app.ctx.db.run(sql`insert into migrations (name) values ('0038_operators.sql'), ('9999_later.sql')`)
   expect(await failed(ctx)).toEqual(fails('migrations', /9999_later\.sql/))
+  // Other tests use the database again.
+  await app.ctx.db.run(sql`delete from migrations where name = '9999_later.sql'`)
 })
 
 test('finds a clock that differs by more than 2 seconds', verifies('admin.doctor-finds'), async ({ app }) => {

@@ -11,7 +11,7 @@ import type { Member } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import { deleteInboxOf } from '../inbox/erase.ts'
 import { deletePersonalIssues } from '../issues/leaving.ts'
-import { eraseAccount, erasedName } from '../login/erase.ts'
+import { eraseAccount, erasedEmail, erasedName } from '../login/erase.ts'
 import { deleteMailsOf } from '../mail/queue.ts'
 import { deleteRequestsOf } from '../oauth/sweep.ts'
 import { deleteChallengesOf } from '../passkeys/challenges.ts'
@@ -67,8 +67,8 @@ export async function erasePerson(ctx: Context, userId: string, { by }: Options)
     consents: await deleteRequestsOf(tx, userId),
     agent_messages: await forgetRequestsWith(tx, [email, person.name, userId]),
   }))
-  const mentions = await replaceMentions(ctx, userId)
-  const details = await replaceInDetails(ctx, userId, person)
+  const mentions = await replaceMentions(ctx, userId, person.name)
+  const copies = await replaceCopies(ctx, userId, person)
   // Before the last step, which frees the address: until then the command can be repeated with it.
   if (config.backup.dir) await listErasures(config.backup.dir, [{ id: userId, erased_at: clock.now().toISOString() }])
   await transact(ctx, null, async ({ tx, now }) => {
@@ -78,7 +78,7 @@ export async function erasePerson(ctx: Context, userId: string, { by }: Options)
   log.info({ user_id: userId, by }, 'erased a person')
   return {
     user_id: userId,
-    counts: { ...counts, mentions, details },
+    counts: { ...counts, mentions, copies },
     events_until: plus(clock.now(), days(limits.deliveryDays)).toISOString(),
   }
 }
@@ -120,41 +120,52 @@ async function leaveWorkspaces(
 const keptTables = ['events', 'deliveries', 'attempts']
 
 /** A mention names the person by its id, so the name in it can be replaced wherever it is. */
-async function replaceMentions({ db }: Context, userId: string) {
+async function replaceMentions({ db }: Context, userId: string, name: string) {
   const columns = (await textColumns(db)).filter(({ table }) => !keptTables.includes(table))
-  // The name ends at the first `](usr_`: another mention may come before it in the same line.
-  const mention = `@\\[((?!\\]\\(usr_)[^\\n]){1,400}\\]\\(${userId}\\)`
+  const erased = `@[${erasedName}](${userId})`
+  // With the current name, as text and within JSON; a name may contain brackets.
+  const [plain, quoted] = [name, quotedText(name).slice(1, -1)].map((text) => `@[${text}](${userId})`)
+  // With an older name. Another mention may come before it in the same line.
+  const older = `@\\[((?!\\]\\(usr_|@\\[)[^\\n])+\\]\\(${userId}\\)`
   return rewriteTexts(db, columns, {
     matches: (text) => sql`strpos(${text}, ${`](${userId})`}) > 0`,
-    rewritten: (text) => sql`regexp_replace(${text}, ${mention}, ${`@[${erasedName}](${userId})`}, 'g')`,
+    rewritten: (text) => sql`regexp_replace(
+      replace(replace(${text}, ${plain}, ${erased}), ${quoted}, ${erased}), ${older}, ${erased}, 'g')`,
   })
 }
 
-/** Values that the service copied, which no person typed as a text. */
+const quotedText = (text: string) => JSON.stringify(text)
+
+/** Values that the service copied, and which no person typed as a text. */
 const copied: TextColumn[] = [
-  { table: 'audit_entries', column: 'details', type: 'jsonb' },
   { table: 'mails', column: 'data', type: 'jsonb' },
   { table: 'imports', column: 'mapping', type: 'jsonb' },
   { table: 'imports', column: 'needs', type: 'jsonb' },
 ]
+const details: TextColumn[] = [{ table: 'audit_entries', column: 'details', type: 'jsonb' }]
+const importedValues: TextColumn[] = [
+  { table: 'external_refs', column: 'external_id', type: 'text' },
+  { table: 'import_problems', column: 'value', type: 'text' },
+]
 
-async function replaceInDetails({ db }: Context, userId: string, { name, email }: { name: string; email: string }) {
-  const quoted = (text: string) => JSON.stringify(text)
-  const replaced = (from: string, to: string) => ({
-    matches: (text: Sql) => sql`strpos(${text}, ${quoted(from)}) > 0`,
-    rewritten: (text: Sql) => sql`replace(${text}, ${quoted(from)}, ${quoted(to)})`,
+/** The address is unique. The name is not, so it is replaced only beside the id of the person. */
+async function replaceCopies({ db }: Context, userId: string, { name, email }: { name: string; email: string }) {
+  const replaced = (from: string, to: string, besides: (text: Sql) => Sql) => ({
+    matches: (text: Sql) => sql`(strpos(${text}, ${quotedText(from)}) > 0 and ${besides(text)})`,
+    rewritten: (text: Sql) =>
+      sql`case when ${besides(text)} then replace(${text}, ${quotedText(from)}, ${quotedText(to)}) else ${text} end`,
   })
-  const erasedEmail = `erased-${userId}@invalid`
-  const plain: TextColumn[] = [
-    { table: 'external_refs', column: 'external_id', type: 'text' },
-    { table: 'import_problems', column: 'value', type: 'text' },
-  ]
+  const anywhere = () => sql`true`
+  const besideId = (text: Sql) => sql`strpos(${text}, ${userId}) > 0`
+  const aboutPerson = (text: Sql) => sql`(subject_id = ${userId} or ${besideId(text)})`
+  const newEmail = erasedEmail(userId)
   return (
-    (await rewriteTexts(db, copied, replaced(email, erasedEmail))) +
-    (await rewriteTexts(db, copied, replaced(name, erasedName))) +
-    (await rewriteTexts(db, plain, {
+    (await rewriteTexts(db, copied, replaced(name, erasedName, besideId))) +
+    (await rewriteTexts(db, details, replaced(name, erasedName, aboutPerson))) +
+    (await rewriteTexts(db, [...copied, ...details], replaced(email, newEmail, anywhere))) +
+    (await rewriteTexts(db, importedValues, {
       matches: (text) => sql`lower(${text}) = ${email}`,
-      rewritten: (text) => sql`case when lower(${text}) = ${email} then ${erasedEmail} else ${text} end`,
+      rewritten: (text) => sql`case when lower(${text}) = ${email} then ${newEmail} else ${text} end`,
     }))
   )
 }

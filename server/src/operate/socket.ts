@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
@@ -52,8 +52,12 @@ export async function serveCommands(ctx: Context, commands: readonly Command[]):
   } finally {
     process.umask(umask)
   }
-  await once(server, 'listening')
-  chmodSync(path, 0o600)
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    ctx.log.warn({ path, message: (error as Error).message }, 'operate commands cannot reach this process')
+    return async () => {}
+  }
   return async () => {
     stopping.abort()
     await new Promise((done) => server.close(done))

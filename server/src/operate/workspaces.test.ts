@@ -8,7 +8,7 @@ import type { Storage } from '../storage/storage.ts'
 
 const keysIn = async (storage: Storage | null) => {
   const keys: string[] = []
-  for await (const { key } of storage?.list('files') ?? []) keys.push(key)
+  for await (const { key } of storage?.list('files/') ?? []) keys.push(key)
   return keys.sort()
 }
 
