@@ -30,6 +30,7 @@ import { loginRoutes } from './login/routes.ts'
 import { mailRoutes } from './mail/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
+import { accountDeletionRoutes } from './operate/routes.ts'
 import { packageRoutes } from './packages.ts'
 import { passkeyRoutes } from './passkeys/routes.ts'
 import { personalTokenRoutes } from './personal-tokens/routes.ts'
@@ -86,6 +87,7 @@ export async function createApp(
     ...a2aRoutes,
     ...deleteTeamRoutes,
     ...deletionRoutes,
+    ...accountDeletionRoutes,
     ...agentRoutes,
     ...agentSessionRoutes,
     ...sessionStreamRoutes(live),

@@ -47,6 +47,9 @@ test(
       deletionDays: 14,
       metricsListen: null,
       slowMs: 500,
+      operateSocket: null,
+      keepDays: { audit: 0, sessions: 0, inbox: 0 },
+      backup: { dir: null, at: '0 3 * * *', keep: 14 },
     })
   },
 )

@@ -44,6 +44,12 @@ export interface Config {
   metricsListen: { host: string; port: number } | null
   /** Statements slower than this are logged; 0: none. */
   slowMs: number
+  /** Null: `operate.sock` in the data directory. */
+  operateSocket: string | null
+  /** Days for which rows are kept; 0: for ever. */
+  keepDays: { audit: number; sessions: number; inbox: number }
+  /** Null `dir`: no scheduled backups. */
+  backup: { dir: string | null; at: string; keep: number }
 }
 
 export interface S3Config {
@@ -161,6 +167,17 @@ export function readConfig(env: Env): Config {
     deletionDays: read(env, 'BATON_DELETION_DAYS', 14, wholeNumber(1, 90)),
     metricsListen: read(env, 'BATON_METRICS_LISTEN', null, listenAddress),
     slowMs: read(env, 'BATON_SLOW_MS', 500, wholeNumber(0, 3_600_000)),
+    operateSocket: read(env, 'BATON_OPERATE_SOCKET', null, String),
+    keepDays: {
+      audit: read(env, 'BATON_AUDIT_DAYS', 0, retentionDays),
+      sessions: read(env, 'BATON_SESSION_DAYS', 0, retentionDays),
+      inbox: read(env, 'BATON_INBOX_DAYS', 0, retentionDays),
+    },
+    backup: {
+      dir: read(env, 'BATON_BACKUP_DIR', null, String),
+      at: read(env, 'BATON_BACKUP_AT', '0 3 * * *', String),
+      keep: read(env, 'BATON_BACKUP_KEEP', 14, wholeNumber(1, 365)),
+    },
   }
 }
 
@@ -184,6 +201,12 @@ function read<T, D>(env: Env, name: string, fallback: D, parse: (text: string) =
 const wholeNumber = (min: number, max: number) => (text: string) => {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (!(value >= min && value <= max)) throw new BadValue(`must be a whole number from ${min} to ${max}`)
+  return value
+}
+
+function retentionDays(text: string) {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+  if (value !== 0 && !(value >= 30 && value <= 3650)) throw new BadValue('must be 0, or days from 30 to 3650')
   return value
 }
 
@@ -395,3 +418,6 @@ function sender(text: string): MailConfig['from'] {
     throw new BadValue('must be of the form Name <address>')
   return { name: name || 'Baton', address }
 }
+
+/** Variables of this process that look like a setting but are none. */
+export const ignoredVariables = (): string[] => unknownVariables(process.env)

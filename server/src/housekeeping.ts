@@ -1,5 +1,7 @@
 import { sweepMessages } from './a2a/conversation.ts'
 import { sweepListeners } from './agent-apps/listeners.ts'
+import { sweepSessions } from './agent-sessions/retention.ts'
+import { sweepAudit } from './audit/retention.ts'
 import { repeat } from './clock.ts'
 import type { Context } from './context.ts'
 import { counters } from './counters.ts'
@@ -11,6 +13,7 @@ import { sweepGitDeliveries } from './git/receive.ts'
 import { sweepRateLimits } from './http/rate-limit.ts'
 import { sweepRateWindows } from './http/rate-window.ts'
 import { removeOldImportData } from './imports/imports.ts'
+import { sweepInbox } from './inbox/retention.ts'
 import { sweepCliCodes } from './login/cli-logins.ts'
 import { sweepLoginNetworks } from './login/known-networks.ts'
 import { sweepLinks } from './login/links.ts'
@@ -34,6 +37,9 @@ const chores: Record<string, (db: Db, now: Date, ctx: Context) => Promise<unknow
   'account links': sweepLinks,
   'CLI codes': sweepCliCodes,
   invitations: sweepInvitations,
+  'audit entries': sweepAudit,
+  'agent sessions': sweepSessions,
+  'inbox entries': sweepInbox,
   events: sweepEvents,
   deliveries: sweepDeliveries,
   oauth: sweepOAuth,

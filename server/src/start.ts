@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { resealCredentials } from './a2a/credential.ts'
 import { A2aRunner } from './a2a/runner.ts'
 import { startTimers } from './agent-sessions/timers.ts'
 import { createBuiltInAgent } from './agents/inside-agents.ts'
@@ -17,7 +16,6 @@ import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/open-postgres.ts'
 import { startDeletions } from './deletion/purge.ts'
 import { EndpointWaker } from './delivery/endpoint-waker.ts'
-import { resealSecrets } from './delivery/endpoints.ts'
 import type { Attempted } from './delivery/stages.ts'
 import { DeliveryWorker } from './delivery/worker.ts'
 import { disableDemo } from './demo/disable.ts'
@@ -25,18 +23,18 @@ import { demoLoginOf } from './demo/login.ts'
 import { ReplayRunner } from './events/replay-runner.ts'
 import { startArchives } from './exports/worker.ts'
 import { startComments } from './git/comments.ts'
-import { resealConnections } from './git/connections.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { Metrics } from './http/metrics.ts'
 import { listenForMetrics } from './http/metrics-listener.ts'
-import { resealImports } from './imports/state.ts'
 import { ImportWorker } from './imports/worker.ts'
 import { startNotifications } from './inbox/due-mails.ts'
-import { checkSecretKey } from './key-check.ts'
+import { checkSecretKey, resealAll } from './key-check.ts'
 import type { Logger } from './log.ts'
 import { responsesSettled } from './login/after-response.ts'
-import { resealMails } from './mail/queue.ts'
 import { createMailWorker } from './mails.ts'
+import { commands } from './operate/commands.ts'
+import { syncErasures } from './operate/erasures.ts'
+import { serveCommands } from './operate/socket.ts'
 import { GuardedClient } from './outbound/client.ts'
 import { startReminders } from './personal-tokens/mails.ts'
 import { Relay } from './relay/relay.ts'
@@ -74,7 +72,7 @@ export async function start(
       },
       print,
     )
-    return startOn(db, withPort(config, port), config.secretKey as Buffer, log, print, built)
+    return startOn(db, withPort(config, port), [config.secretKey as Buffer], log, print, built)
   }
   const dataDir = await DataDir.open(database.dataDir)
   try {
@@ -84,8 +82,9 @@ export async function start(
       console.error(`The embedded database failed: ${error.message}. Start Baton again; what was committed is kept.`)
       process.exit(1)
     })
-    const secretKey = config.secretKey ?? dataDir.secretKey()
-    const running = await startOn(db, withPort(config, port), secretKey, log, print, built)
+    const secretKeys = config.secretKey ? [config.secretKey] : dataDir.secretKeys()
+    const running = await startOn(db, withPort(config, port), secretKeys, log, print, built)
+    if (!config.secretKey) dataDir.forgetPreviousKey()
     return {
       ...running,
       async stop() {
@@ -102,7 +101,7 @@ export async function start(
 async function startOn(
   db: Db,
   config: Config,
-  secretKey: Buffer,
+  [secretKey, ...previousKeys]: Buffer[],
   log: Logger,
   print: (line: string) => void,
   built: Promise<unknown>,
@@ -110,13 +109,9 @@ async function startOn(
   try {
     const onWaiting = (name: string) => log.warn({ migration: name }, 'waiting for a lock held by another transaction')
     for (const name of await migrate(db, onWaiting)) log.info({ migration: name }, 'applied')
-    const keys = new Keyring(secretKey, config.previousSecretKeys)
+    const keys = new Keyring(secretKey as Buffer, [...previousKeys, ...config.previousSecretKeys])
     await checkSecretKey(db, keys)
-    await resealSecrets(db, keys)
-    await resealCredentials(db, keys)
-    await resealMails(db, keys)
-    await resealConnections(db, keys)
-    await resealImports(db, keys)
+    await resealAll(db, keys)
 
     const storage = await openStorage(config, db)
     const clock = systemClock
@@ -134,6 +129,10 @@ async function startOn(
     const { http, door } = await createApp(ctx, lifecycle, metrics, readWebFiles())
     const stopMetrics = config.metricsListen ? await listenForMetrics(metrics, config.metricsListen, log) : null
     await listen((address) => http.listen(address), config)
+    const stopCommands = await serveCommands(ctx, commands)
+    await syncErasures(db, config.backup.dir).catch(({ message }: Error) =>
+      log.warn({ message }, 'could not write erasures.json'),
+    )
     const stopWorking =
       config.role === 'api'
         ? async () => {}
@@ -152,7 +151,7 @@ async function startOn(
       async stop() {
         lifecycle.stopping = true
         const cutOff = setTimeout(() => http.server.closeAllConnections(), config.stopDelayMs + drainMs).unref()
-        await Promise.all([http.close(), stopWorking()])
+        await Promise.all([http.close(), stopWorking(), stopCommands()])
         clearTimeout(cutOff)
         await responsesSettled(ctx)
         await waker.idle()

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { ConfigError } from '../config.ts'
 import { Db } from './database.ts'
 import { Disk } from './disk.ts'
 import { openEmbedded } from './embedded.ts'
-import { keyFileIn, readKeyFile } from './key-file.ts'
+import { keyFileIn, readKeyFiles, removePreviousKeyFile, writeKeyFile } from './key-file.ts'
 import { LockedError, takeLock } from './lock.ts'
 
 /** Not Node's `recursive`: it never returns on file systems without mkdir, such as /proc. */
@@ -17,6 +17,9 @@ function makeDir(dir: string) {
 
 /** PostgreSQL writes the first file when it begins to create a database, and the second when it can be opened. */
 const isComplete = (place: string) => ['PG_VERSION', 'global/pg_control'].every((file) => existsSync(join(place, file)))
+
+/** Another process uses the data directory. */
+export class DataDirInUse extends ConfigError {}
 
 /** The data directory of an embedded service: database, generated key, and lock of the process that uses it. */
 export class DataDir {
@@ -35,7 +38,7 @@ export class DataDir {
       return new DataDir(dir, await takeLock(join(dir, 'lock')))
     } catch (error) {
       if (error instanceof LockedError) {
-        throw new ConfigError(
+        throw new DataDirInUse(
           `BATON_DATA_DIR ${dir} is in use by process ${error.pid}; stop that one or choose another directory`,
         )
       }
@@ -43,15 +46,20 @@ export class DataDir {
     }
   }
 
-  /** The key file, generated at the first start. */
-  secretKey(): Buffer {
+  get hasDatabase(): boolean {
+    return isComplete(join(this.#dir, 'db'))
+  }
+
+  /** The current key, generated at the first start, and the one before a rotation that no start has followed yet. */
+  secretKeys(): [Buffer, ...Buffer[]] {
     const file = keyFileIn(this.#dir)
-    if (!existsSync(file)) {
-      const draft = `${file}.${process.pid}`
-      writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true })
-      renameSync(draft, file)
-    }
-    return readKeyFile(file)
+    if (!existsSync(file)) writeKeyFile(file, randomBytes(32))
+    return readKeyFiles(this.#dir)
+  }
+
+  /** Call when everything is sealed with the current key. */
+  forgetPreviousKey() {
+    removePreviousKeyFile(this.#dir)
   }
 
   /**

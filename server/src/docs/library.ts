@@ -49,7 +49,17 @@ const readers: { title: string; names: string[] }[] = [
   },
   {
     title: 'Operators',
-    names: ['running', 'containers', 'deploying', 'monitoring', 'single-sign-on', 'mail', 'postgres', 'growing'],
+    names: [
+      'running',
+      'operating',
+      'containers',
+      'deploying',
+      'monitoring',
+      'single-sign-on',
+      'mail',
+      'postgres',
+      'growing',
+    ],
   },
 ]
 

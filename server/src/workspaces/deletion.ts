@@ -48,6 +48,12 @@ export const pendingDeletions = (db: Queryable, now: Date) =>
       where m.workspace_id = w.id and m.role = 'owner' order by m.joined_at, u.id limit 1) as owner
     from workspaces w where w.deletion_at is not null order by w.deletion_at`)
 
+/** Makes the deletion due at once, also one that is pending (admin.delete-workspace). */
+export const makeDeletionDue = (tx: Tx, workspaceId: string, now: Date) =>
+  tx.run(sql`
+    update workspaces set deletion_at = ${now}, deletion_reminded_at = coalesce(deletion_reminded_at, ${now})
+    where id = ${workspaceId} and purged_since is null`)
+
 /** From now on members have no access. The owners are remembered, because their memberships are purged too. */
 export const beginPurge = (tx: Tx, workspaceId: string, now: Date) =>
   tx.run(sql`

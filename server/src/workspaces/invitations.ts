@@ -10,7 +10,7 @@ import { recordAudit } from '../audit/record.ts'
 import { days, plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { type Keyring, newSecret, sha256 } from '../crypto.ts'
-import type { Queryable } from '../db/database.ts'
+import type { Queryable, Tx } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import type { Member, Person } from '../http/caller.ts'
 import { ApiError, found, invalid, notFound } from '../http/errors.ts'
@@ -196,3 +196,7 @@ async function joinTeams({ tx, now, caller }: UnitOfWork<Person>, workspaceId: s
 
 export const sweepInvitations = (db: Queryable, now: Date) =>
   db.run(sql`delete from invitations where expires_at <= ${now}`)
+
+/** Deletes the invitations that an erased person got or issued. */
+export const deleteInvitationsOf = (tx: Tx, userId: string, email: string) =>
+  tx.run(sql`delete from invitations where email = ${email} or invited_by = ${userId}`)
