@@ -27,7 +27,7 @@ await build({
       input: {
         main: path('server/src/main.ts'),
         run: path('server/src/run.ts'),
-        operate: path('server/src/operate.ts'),
+        operate: path('server/src/operate/operate.ts'),
         'db/embedded-thread': path('server/src/db/embedded-thread.ts'),
       },
       output: {

@@ -39,6 +39,12 @@ export interface Config {
   fileBytes: number
   workspaceBytes: number
   deletionDays: number
+  /** Null: `operate.sock` in the data directory. */
+  operateSocket: string | null
+  /** Days for which rows are kept; 0: for ever. */
+  keepDays: { audit: number; sessions: number; inbox: number }
+  /** Null `dir`: no scheduled backups. */
+  backup: { dir: string | null; at: string; keep: number }
 }
 
 export interface S3Config {
@@ -154,6 +160,17 @@ export function readConfig(env: Env): Config {
     fileBytes: read(env, 'BATON_FILE_BYTES', 52_428_800, wholeNumber(1, 524_288_000)),
     workspaceBytes: read(env, 'BATON_WORKSPACE_BYTES', 10 * 1024 ** 3, wholeNumber(1, 1e15)),
     deletionDays: read(env, 'BATON_DELETION_DAYS', 14, wholeNumber(1, 90)),
+    operateSocket: read(env, 'BATON_OPERATE_SOCKET', null, String),
+    keepDays: {
+      audit: read(env, 'BATON_AUDIT_DAYS', 0, retentionDays),
+      sessions: read(env, 'BATON_SESSION_DAYS', 0, retentionDays),
+      inbox: read(env, 'BATON_INBOX_DAYS', 0, retentionDays),
+    },
+    backup: {
+      dir: read(env, 'BATON_BACKUP_DIR', null, String),
+      at: read(env, 'BATON_BACKUP_AT', '0 3 * * *', String),
+      keep: read(env, 'BATON_BACKUP_KEEP', 14, wholeNumber(1, 365)),
+    },
   }
 }
 
@@ -174,6 +191,12 @@ function read<T, D>(env: Env, name: string, fallback: D, parse: (text: string) =
 const wholeNumber = (min: number, max: number) => (text: string) => {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (!(value >= min && value <= max)) throw new BadValue(`must be a whole number from ${min} to ${max}`)
+  return value
+}
+
+function retentionDays(text: string) {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+  if (value !== 0 && !(value >= 30 && value <= 3650)) throw new BadValue('must be 0, or days from 30 to 3650')
   return value
 }
 

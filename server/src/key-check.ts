@@ -23,3 +23,14 @@ export async function checkSecretKey(db: Db, keys: Keyring): Promise<void> {
     )
   }
 }
+
+/** Whether this keyring opens what the start sealed. Writes nothing. */
+export async function keyIsRight(db: Db, keys: Keyring): Promise<boolean> {
+  try {
+    keys.open((await readSetting(db, name)) ?? '', name)
+    return true
+  } catch (error) {
+    if (error instanceof UnknownKeyError) return false
+    throw error
+  }
+}

@@ -35,6 +35,8 @@ import type { Logger } from './log.ts'
 import { responsesSettled } from './login/after-response.ts'
 import { resealMails } from './mail/queue.ts'
 import { createMailWorker } from './mails.ts'
+import { commands } from './operate/commands.ts'
+import { serveCommands } from './operate/socket.ts'
 import { GuardedClient } from './outbound/client.ts'
 import { startReminders } from './personal-tokens/mails.ts'
 import { Relay } from './relay/relay.ts'
@@ -127,6 +129,7 @@ async function startOn(
     await built
     const { http, door } = await createApp(ctx, lifecycle, metrics, readWebFiles())
     await listen((address) => http.listen(address), config)
+    const stopCommands = await serveCommands(ctx, commands)
     const stopWorking =
       config.role === 'api'
         ? async () => {}
@@ -145,7 +148,7 @@ async function startOn(
       async stop() {
         lifecycle.stopping = true
         const cutOff = setTimeout(() => http.server.closeAllConnections(), config.stopDelayMs + drainMs).unref()
-        await Promise.all([http.close(), stopWorking()])
+        await Promise.all([http.close(), stopWorking(), stopCommands()])
         clearTimeout(cutOff)
         await responsesSettled(ctx)
         await waker.idle()

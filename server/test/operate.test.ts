@@ -15,7 +15,7 @@ const command = process.env.BATON_TEST_BUNDLE
   : [
       '--input-type=module',
       '-e',
-      `import { operate } from '${file('../dist/operate.js')}'
+      `import { operate } from '${file('../dist/operate/operate.js')}'
        process.exitCode = await operate(process.argv.slice(1), process.env)`,
       '--',
     ]
@@ -66,7 +66,7 @@ test('the operator creates a reset link while the service runs on the embedded d
 })
 
 test('the command explains what is wrong', { timeout: 60_000 }, async () => {
-  expect(await operate([], {})).toMatchObject({ code: 2, stderr: expect.stringContaining('Usage: npm run operate') })
+  expect(await operate([], {})).toMatchObject({ code: 2, stderr: expect.stringContaining('npm run operate -- COMMAND') })
   expect(await operate(['reset-link'], {})).toMatchObject({ code: 2 })
   const dir = newDataDir()
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))

@@ -18,6 +18,9 @@ function makeDir(dir: string) {
 /** PostgreSQL writes the first file when it begins to create a database, and the second when it can be opened. */
 const isComplete = (place: string) => ['PG_VERSION', 'global/pg_control'].every((file) => existsSync(join(place, file)))
 
+/** Another process uses the data directory. */
+export class DataDirInUse extends ConfigError {}
+
 /** The data directory of an embedded service: database, generated key, and lock of the process that uses it. */
 export class DataDir {
   readonly #dir: string
@@ -35,12 +38,16 @@ export class DataDir {
       return new DataDir(dir, await takeLock(join(dir, 'lock')))
     } catch (error) {
       if (error instanceof LockedError) {
-        throw new ConfigError(
+        throw new DataDirInUse(
           `BATON_DATA_DIR ${dir} is in use by process ${error.pid}; stop that one or choose another directory`,
         )
       }
       throw new ConfigError(`BATON_DATA_DIR ${dir} cannot be used: ${(error as Error).message}`)
     }
+  }
+
+  get hasDatabase(): boolean {
+    return isComplete(join(this.#dir, 'db'))
   }
 
   /** The key file, generated at the first start. */
