@@ -50,6 +50,7 @@ function run(request: Exclude<Request, 'close'>): Answer {
     inTransaction = true
   }
   if ('values' in request) return connection.query(request)
+  if ('copies' in request) return { copied: connection.copy(request.text, request.copies) }
   if (request.ends) inTransaction = false
   return { command: connection.script(request.text) }
 }
