@@ -28,6 +28,7 @@ await build({
         main: path('server/src/main.ts'),
         run: path('server/src/run.ts'),
         operate: path('server/src/operate/operate.ts'),
+        'backup/child': path('server/src/backup/child.ts'),
         'db/embedded-thread': path('server/src/db/embedded-thread.ts'),
       },
       output: {

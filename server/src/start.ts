@@ -6,6 +6,7 @@ import { startTimers } from './agent-sessions/timers.ts'
 import { createBuiltInAgent } from './agents/inside-agents.ts'
 import { AgentRunner } from './agents/runner.ts'
 import { createApp } from './app.ts'
+import { startBackups } from './backup/schedule.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError, withPort } from './config.ts'
 import type { Context } from './context.ts'
@@ -177,6 +178,7 @@ function startWorking(
   metrics: Metrics,
 ): () => Promise<void> {
   const stopHousekeeping = startHousekeeping(ctx)
+  const stopBackups = startBackups(ctx, metrics)
   const stopTimers = startTimers(ctx)
   const stopComments = startComments(ctx)
   const stopArchives = startArchives(ctx, createBuiltInAgent)
@@ -202,6 +204,7 @@ function startWorking(
   return async () => {
     await Promise.all([
       stopHousekeeping(),
+      stopBackups(),
       stopTimers(),
       stopNotifications(),
       stopReminders(),

@@ -8,10 +8,10 @@ import { withBackup } from './write.ts'
 
 const answer = (outcome: Outcome) => process.send?.(outcome, () => process.disconnect())
 
-process.once('message', async ({ dir, madeAt, key }: Job) => {
+process.once('message', async ({ dir, madeAt, key, files }: Job) => {
   try {
     const db = new Db(await openEmbedded({ dataDir: dir }))
-    const description = { madeAt: new Date(madeAt), key: key === null ? null : Buffer.from(key, 'base64') }
+    const description = { madeAt: new Date(madeAt), key: key === null ? null : Buffer.from(key, 'base64'), files }
     await withBackup(db, description, (backup) => pipeline(backup, process.stdout, { end: false }))
     await db.close()
     answer({ ok: true })

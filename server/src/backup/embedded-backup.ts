@@ -14,6 +14,7 @@ export interface Job {
   madeAt: string
   /** In base64. */
   key: string | null
+  files: Description['files']
 }
 
 export type Outcome = { ok: true } | { ok: false; message: string }
@@ -28,12 +29,12 @@ export interface EmbeddedSource extends Description {
 
 /** Passes a backup of a running embedded database to `use`. */
 export async function withEmbeddedBackup(source: EmbeddedSource, use: (backup: Readable) => Promise<void>) {
-  const { db, dataDir, key, madeAt, signal, freeBytes } = source
+  const { db, dataDir, key, madeAt, files, signal, freeBytes } = source
   const copy = join(dataDir, 'db.backup-copy')
   try {
     const options = { ...(signal ? { signal } : {}), ...(freeBytes ? { freeBytes } : {}) }
     await copyRunning(db, join(dataDir, 'db'), copy, options)
-    const job: Job = { dir: copy, madeAt: madeAt.toISOString(), key: key?.toString('base64') ?? null }
+    const job: Job = { dir: copy, madeAt: madeAt.toISOString(), key: key?.toString('base64') ?? null, files }
     await inChild(job, use, signal)
   } finally {
     await rm(copy, { recursive: true, force: true })

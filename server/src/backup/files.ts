@@ -120,13 +120,17 @@ export async function damagedFiles(files: AsyncIterable<ListedFile>, dir: string
 }
 
 /** Puts the listed files into the storage, unless they are there. Returns the ids of those that cannot be brought back. */
-export async function bringBack(files: AsyncIterable<ListedFile>, dir: string, storage: Storage): Promise<string[]> {
+export async function bringBack(
+  files: AsyncIterable<ListedFile>,
+  dir: string | null,
+  storage: Storage,
+): Promise<string[]> {
   const stored = new Map<string, number>()
   for await (const { key, bytes } of storage.list('files/')) stored.set(key, bytes)
   const missing: string[] = []
   for await (const file of files) {
     if (stored.get(keyOf(file.id)) === file.bytes) continue
-    if (!(await hasFile(dir, file))) {
+    if (dir === null || !(await hasFile(dir, file))) {
       missing.push(file.id)
       continue
     }

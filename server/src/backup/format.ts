@@ -15,6 +15,8 @@ export interface Header {
   version: string
   source: { database: 'embedded' | 'postgres'; version: string }
   migrations: string[]
+  /** Uploaded files: `copied` beside the backup, or only `listed` in the table `files`. */
+  files: 'copied' | 'listed'
   /** The secret key in base64; only of an embedded service. */
   key?: string
 }
@@ -230,7 +232,7 @@ function parsed(line: string, which: string): Record<string, unknown> {
 
 function headerOf(line: string): Header {
   const header = parsed(line, 'first')
-  const { format, id, made_at, version, source, migrations, key } = header
+  const { format, id, made_at, version, source, migrations, files, key } = header
   if (typeof format === 'number' && format > 1)
     throw new BadBackup(`The backup has format ${format}, which this version cannot read: use a newer Baton.`)
   const texts = [id, made_at, version, isRecord(source) ? source.database : undefined]
@@ -239,6 +241,7 @@ function headerOf(line: string): Header {
     texts.every((text) => typeof text === 'string') &&
     Array.isArray(migrations) &&
     migrations.every((name) => typeof name === 'string') &&
+    (files === 'copied' || files === 'listed') &&
     ['string', 'undefined'].includes(typeof key)
   if (!isRight) throw new BadBackup('The file is not a backup of Baton: its first line is not as expected.')
   return header as unknown as Header

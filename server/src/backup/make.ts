@@ -13,8 +13,7 @@ import type { Storage } from '../storage/storage.ts'
 import { filesOf, partOf, syncDirectory, whileLocked } from './backup-dir.ts'
 import { withEmbeddedBackup } from './embedded-backup.ts'
 import { type CopiedFiles, copyFiles, filesBeside } from './files.ts'
-import type { Summary } from './verify.ts'
-import { verifyBackup } from './verify.ts'
+import { type Summary, verifyBackup } from './verify.ts'
 import { withBackup } from './write.ts'
 
 /** What is backed up: the parts of a service that a backup needs. */
@@ -27,6 +26,8 @@ export interface Service {
 
 export interface Options {
   withoutKey?: boolean
+  /** Uploaded files are copied beside the backup. */
+  withFiles?: boolean
   signal?: AbortSignal
   /** For tests. */
   freeBytes?: (dir: string) => Promise<number>
@@ -43,10 +44,11 @@ export interface Made extends Summary {
 export async function backUp(service: Service, use: (backup: Readable) => Promise<void>, options: Options) {
   const { config, db, clock } = service
   const { database } = config
+  const description = { madeAt: clock.now(), files: options.withFiles ? 'copied' : 'listed' } as const
   if (database.kind === 'embedded') {
     const dataDir = resolve(database.dataDir)
     const key = options.withoutKey ? null : keyIn(dataDir)
-    return withEmbeddedBackup({ ...options, db, dataDir, key, madeAt: clock.now() }, use)
+    return withEmbeddedBackup({ ...options, ...description, db, dataDir, key }, use)
   }
   // A connection of its own: the service's have time limits.
   const own = new Db(
@@ -55,7 +57,7 @@ export async function backUp(service: Service, use: (backup: Readable) => Promis
   )
   try {
     // The key is never in a backup of PostgreSQL: other programs can read the database, but not the key.
-    await withBackup(own, { madeAt: clock.now(), key: null }, use)
+    await withBackup(own, { ...description, key: null }, use)
   } finally {
     await own.close()
   }
@@ -81,9 +83,10 @@ export async function writeBackupFile(
     await removeParts(dir, path)
     const part = partOf(path, options.writer ?? String(process.pid))
     try {
-      await backUp(service, (backup) => writeDurably(backup, part), options)
+      const storage = service.config.files?.kind === 'directory' ? service.storage : null
+      await backUp(service, (backup) => writeDurably(backup, part), { ...options, withFiles: storage !== null })
       const summary = await verifyBackup(part)
-      const files = await copyListed(service, part, dir, signal)
+      const files = storage && (await copyFiles(filesOf(part), storage, filesBeside(dir), signal))
       signal?.throwIfAborted()
       if (isStillWanted && !(await isStillWanted())) throw new Error('another process has taken over this backup')
       await rename(part, path)
@@ -110,9 +113,4 @@ async function writeDurably(backup: Readable, path: string) {
   } finally {
     await handle.close()
   }
-}
-
-async function copyListed({ config, storage }: Service, backup: string, dir: string, signal: AbortSignal | undefined) {
-  if (config.files?.kind !== 'directory' || !storage) return null
-  return copyFiles(filesOf(backup), storage, filesBeside(dir), signal)
 }

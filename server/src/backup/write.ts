@@ -11,9 +11,10 @@ export interface Description {
   madeAt: Date
   /** Null: the backup does not contain it. */
   key: Buffer | null
+  files: Header['files']
 }
 
-async function headerOf(db: Queryable, kind: Db['kind'], { madeAt, key }: Description): Promise<Header> {
+async function headerOf(db: Queryable, kind: Db['kind'], { madeAt, key, files }: Description): Promise<Header> {
   const server = await db.row<{ version: string }>(sql`select current_setting('server_version') as version`)
   const { version } = JSON.parse(readFileSync(new URL('package.json', serverDir), 'utf8')) as { version: string }
   return {
@@ -23,6 +24,7 @@ async function headerOf(db: Queryable, kind: Db['kind'], { madeAt, key }: Descri
     version,
     source: { database: kind, version: server?.version ?? '' },
     migrations: await appliedMigrations(db),
+    files,
     ...(key ? { key: key.toString('base64') } : {}),
   }
 }

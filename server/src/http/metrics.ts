@@ -30,6 +30,22 @@ export class Metrics {
     registers: [this.#registry],
   })
 
+  readonly #lastBackup = new Gauge({
+    name: 'baton_backup_last_success_timestamp_seconds',
+    help: 'When the newest scheduled backup was finished; 0 if there is none',
+    registers: [this.#registry],
+  })
+  readonly #lastBackupBytes = new Gauge({
+    name: 'baton_backup_last_size_bytes',
+    help: 'Size of the newest scheduled backup, without copies of uploaded files',
+    registers: [this.#registry],
+  })
+  readonly #backupFailures = new Counter({
+    name: 'baton_backup_failures_total',
+    help: 'Scheduled backups that failed',
+    registers: [this.#registry],
+  })
+
   constructor() {
     collectDefaultMetrics({ register: this.#registry })
   }
@@ -45,6 +61,15 @@ export class Metrics {
 
   mail(outcome: string) {
     this.#mails.inc({ outcome })
+  }
+
+  lastBackup(finishedAt: Date, bytes: number) {
+    this.#lastBackup.set(finishedAt.getTime() / 1000)
+    this.#lastBackupBytes.set(bytes)
+  }
+
+  backupFailed() {
+    this.#backupFailures.inc()
   }
 
   /** `count` is called at each scrape. */
