@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LockedError, takeLock } from '../db/lock.ts'
 import { filesBeside, type ListedFile, listedFiles, removeUnlisted } from './files.ts'
-import { BackupReader } from './format.ts'
+import { BackupReader, BadBackup } from './format.ts'
 
 const pattern = /^baton-\d{8}T\d{6}\.\d{3}Z\.backup$/
 
@@ -59,12 +59,21 @@ export async function removeOld(dir: string, keep: number, verified: string): Pr
   const all = await backupsIn(dir)
   const old = all.slice(0, Math.max(0, all.length - keep)).filter((name) => name !== verified)
   for (const name of old) await rm(join(dir, name))
-  const listed = new Set<string>()
-  for (const name of await backupsIn(dir)) {
-    for await (const { sha256 } of filesOf(join(dir, name))) listed.add(sha256)
-  }
-  await removeUnlisted(filesBeside(dir), listed)
+  const listed = await listedIn(dir)
+  if (listed) await removeUnlisted(filesBeside(dir), listed)
   return old
+}
+
+/** Hashes of the files that the backups list. Null if one cannot be read: its files may still be wanted. */
+async function listedIn(dir: string): Promise<Set<string> | null> {
+  const listed = new Set<string>()
+  try {
+    for (const name of await backupsIn(dir)) for await (const { sha256 } of filesOf(join(dir, name))) listed.add(sha256)
+    return listed
+  } catch (error) {
+    if (error instanceof BadBackup) return null
+    throw error
+  }
 }
 
 /** Makes the names in it durable. */

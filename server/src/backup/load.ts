@@ -43,23 +43,28 @@ export const writeState = (db: Queryable, name: string, value: unknown) =>
 
 export const progressOf = (table: string) => `table ${table}`
 
-/** Refuses a database that holds anything but an unfinished load of the same source. */
-export async function refuseUnlessEmpty(db: Db, { what, id, migrations }: Job): Promise<void> {
+/** Refuses the data of a newer version. */
+export function refuseUnknown({ migrations }: Job): void {
   const known = migrationNames()
   const unknown = migrations.filter((name) => !known.includes(name))
   if (unknown.length > 0)
     throw new LoadRefused(
       `It has migrations that this version does not know (${unknown.join(', ')}): use a newer Baton.`,
     )
+}
+
+/** Refuses a database that holds anything but an unfinished load of the same source. */
+export async function refuseUnlessEmpty(db: Db, job: Job): Promise<void> {
+  refuseUnknown(job)
   const { loading, tables } = (await db.row<{ loading: boolean; tables: number }>(sql`
     select exists (select from pg_namespace where nspname = 'baton_load') as loading,
       (select count(*)::int from pg_class c join pg_namespace n on n.oid = c.relnamespace
         where c.relkind in ('r', 'p', 'v', 'm', 'S', 'f') and n.nspname <> 'information_schema'
           and n.nspname not like 'pg\\_%') as tables`)) as { loading: boolean; tables: number }
   if (loading) {
-    const job = await readState<Job>(db, 'job')
-    if (job?.what === what && job.id === id) return
-    throw new LoadRefused(`The database holds an unfinished ${job?.what} of another source. Use an empty database.`)
+    const begun = await readState<Job>(db, 'job')
+    if (begun?.what === job.what && begun.id === job.id) return
+    throw new LoadRefused(`The database holds an unfinished ${begun?.what} of another source. Use an empty database.`)
   }
   if (tables > 0) throw new LoadRefused('The database is not empty. Use an empty database.')
 }

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { type Config, ConfigError } from '../config.ts'
 import type { DataDir } from '../db/data-dir.ts'
 import { Db } from '../db/database.ts'
+import { keyFileIn, writeKeyFile } from '../db/key-file.ts'
 import { migrate } from '../db/migrate.ts'
 import { openPostgres } from '../db/open-postgres.ts'
 import { connectPostgres } from '../db/postgres.ts'
@@ -13,7 +14,7 @@ import { DiskStorage } from '../storage/disk.ts'
 import { settleRestored } from './after-restore.ts'
 import { bringBack, filesBeside, type ListedFile } from './files.ts'
 import { BackupReader, BadBackup, type Header } from './format.ts'
-import { beginLoad, differing, endLoad, type Job, joinTables, LoadRefused, loadBlock } from './load.ts'
+import { beginLoad, differing, endLoad, type Job, joinTables, LoadRefused, loadBlock, refuseUnknown } from './load.ts'
 import { type Summary, verifyBackup, verifyFiles } from './verify.ts'
 
 export interface Restore {
@@ -47,6 +48,7 @@ export async function restore(options: Restore): Promise<Restored> {
   try {
     const header = await reader.header()
     const job: Job = { what: 'restore', id: header.id, migrations: header.migrations }
+    refuseUnknown(job)
     const key = keyOf(header, config)
     const db = await openTarget(options, job)
     try {
@@ -70,7 +72,7 @@ async function finish(db: Db, key: Buffer, { backup, config, dataDir, ...options
   await db.tx((tx) => settleRestored(tx, options))
   await options.checkKey(db, key)
   await options.eraseListed(db, typeof backup === 'string' ? dirname(backup) : null)
-  if (dataDir && !config.secretKey) dataDir.writeSecretKey(key)
+  if (dataDir && !config.secretKey) writeKeyFile(keyFileIn(dataDir.path), key)
   await endLoad(db)
 }
 

@@ -76,13 +76,6 @@ export class DataDir {
     rmSync(join(this.#dir, markers[kind]), { force: true })
   }
 
-  /** As if it had been generated here; for a restore. */
-  writeSecretKey(key: Buffer) {
-    const file = keyFileIn(this.#dir)
-    writeFileSync(`${file}.${process.pid}`, `${key.toString('base64')}\n`, { mode: 0o600, flush: true })
-    renameSync(`${file}.${process.pid}`, file)
-  }
-
   get hasDatabase(): boolean {
     return isComplete(join(this.#dir, 'db'))
   }
@@ -90,7 +83,11 @@ export class DataDir {
   /** The key file, generated at the first start. */
   secretKey(): Buffer {
     const file = keyFileIn(this.#dir)
-    if (!existsSync(file)) this.writeSecretKey(randomBytes(32))
+    if (!existsSync(file)) {
+      const draft = `${file}.${process.pid}`
+      writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true })
+      renameSync(draft, file)
+    }
     return readKeyFile(file)
   }
 
