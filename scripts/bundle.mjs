@@ -30,6 +30,7 @@ await build({
         run: path('server/src/run.ts'),
         operate: path('server/src/operate/operate.ts'),
         health: path('server/src/health.ts'),
+        'backup/child': path('server/src/backup/child.ts'),
         'db/embedded-thread': path('server/src/db/embedded-thread.ts'),
       },
       output: {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { Cron } from 'croner'
 import ipaddr from 'ipaddr.js'
 import { SettingFileProblem, settingOf } from './setting-files.ts'
 import { readProviders, type SsoConfig, SsoProblem } from './sso-config.ts'
@@ -175,7 +176,7 @@ export function readConfig(env: Env): Config {
     },
     backup: {
       dir: read(env, 'BATON_BACKUP_DIR', null, String),
-      at: read(env, 'BATON_BACKUP_AT', '0 3 * * *', String),
+      at: read(env, 'BATON_BACKUP_AT', '0 3 * * *', schedule),
       keep: read(env, 'BATON_BACKUP_KEEP', 14, wholeNumber(1, 365)),
     },
   }
@@ -202,6 +203,13 @@ const wholeNumber = (min: number, max: number) => (text: string) => {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (!(value >= min && value <= max)) throw new BadValue(`must be a whole number from ${min} to ${max}`)
   return value
+}
+
+function schedule(text: string) {
+  try {
+    if (new Cron(text, { paused: true, timezone: 'UTC' }).nextRun()) return text
+  } catch {}
+  throw new BadValue('must be a cron expression with instants to come, in UTC, such as 0 3 * * *')
 }
 
 function retentionDays(text: string) {

@@ -82,11 +82,11 @@ export const counters = {
 
 /** Sets the metrics of scheduled backups. */
 export const backupMetrics = {
-  succeeded(at: Date, bytes: number) {
+  lastBackup(at: Date, bytes: number) {
     counters.backupDone.set(at.getTime() / 1000)
     counters.backupBytes.set(bytes)
   },
-  failed: () => counters.backupsFailed.inc(),
+  backupFailed: () => counters.backupsFailed.inc(),
 }
 
 /** Values that are known before the first event, so that a rate can be computed from 0. */

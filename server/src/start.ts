@@ -5,10 +5,11 @@ import { startTimers } from './agent-sessions/timers.ts'
 import { createBuiltInAgent } from './agents/inside-agents.ts'
 import { AgentRunner } from './agents/runner.ts'
 import { createApp } from './app.ts'
+import { startBackups } from './backup/schedule.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError, withPort } from './config.ts'
 import type { Context } from './context.ts'
-import { counters } from './counters.ts'
+import { backupMetrics, counters } from './counters.ts'
 import { Keyring } from './crypto.ts'
 import { DataDir } from './db/data-dir.ts'
 import type { Db } from './db/database.ts'
@@ -181,6 +182,7 @@ function startWorking(
   metrics: Metrics,
 ): () => Promise<void> {
   const stopHousekeeping = startHousekeeping(ctx)
+  const stopBackups = startBackups(ctx, backupMetrics)
   const stopTimers = startTimers(ctx)
   const stopComments = startComments(ctx)
   const stopArchives = startArchives(ctx, createBuiltInAgent)
@@ -206,6 +208,7 @@ function startWorking(
   return async () => {
     await Promise.all([
       stopHousekeeping(),
+      stopBackups(),
       stopTimers(),
       stopNotifications(),
       stopReminders(),

@@ -9,6 +9,7 @@ import { countSealed, resealAll } from '../src/key-check.ts'
 import { filledDataDir } from './empty-databases.ts'
 import { test, verifies } from './harness.ts'
 import { operate, runCommand, startOperate } from './operate.ts'
+import type { Received } from './receiver.ts'
 import { ServiceProcess } from './service-process.ts'
 
 const onEmbedded = { skip: Boolean(process.env.DATABASE_URL) }
@@ -66,7 +67,7 @@ test('rotates the key of a running service, and deliveries are signed as before'
     for (let tries = 0; receiver.received.length === 0 && tries < 600; tries++) {
       await new Promise((later) => setTimeout(later, 50))
     }
-    const [{ raw, headers: sent }] = receiver.take() as [{ raw: Buffer; headers: Record<string, string> }]
+    const [{ raw, headers: sent }] = receiver.take() as [Received]
     const { secret } = await on.call('GET', `/webhooks/${webhook.id}/secret`, undefined, headers)
     const signed = createHmac('sha256', secret).update(raw).digest('hex')
     expect(Object.values(sent).some((value) => String(value).includes(signed))).toBe(true)

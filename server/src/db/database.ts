@@ -28,7 +28,9 @@ export interface Driver {
   connections(): ConnectionCount[]
   query(statement: Sql): Promise<Result>
   /** Statements run in the order they are started, also if several are started at once. */
-  transaction<T>(work: (query: (statement: Sql) => Promise<Result>, script: Script) => Promise<T>): Promise<T>
+  transaction<T>(
+    work: (query: (statement: Sql) => Promise<Result>, script: Script, copy: Copy) => Promise<T>,
+  ): Promise<T>
   /** Calls `onMessage` for each message on the channel, and once with '' whenever it may have missed some. */
   listen(channel: string, onMessage: (message: string) => void, onLock?: OnLock): Listening
   /** Maintenance that PostgreSQL does in background processes. */
@@ -52,6 +54,14 @@ export interface Listening {
 /** Runs several statements without parameters, for migrations. */
 export type Script = (text: string) => Promise<void>
 
+/** COPY, for backups: rows as lines of PostgreSQL's text format. */
+export interface Copy {
+  /** Runs `copy … to stdout`. The embedded database collects all of it in memory first: ask for a part of a table. */
+  copyOut(text: string): AsyncIterable<Uint8Array>
+  /** Runs `copy … from stdin`. Each chunk ends where a line ends. */
+  copyIn(text: string, chunks: AsyncIterable<Uint8Array>): Promise<void>
+}
+
 export interface Queryable {
   rows<Row>(statement: Sql): Promise<Row[]>
   row<Row>(statement: Sql): Promise<Row | undefined>
@@ -59,7 +69,7 @@ export interface Queryable {
   run(statement: Sql): Promise<number>
 }
 
-export interface Tx extends Queryable {
+export interface Tx extends Queryable, Copy {
   script: Script
   /** Passes messages to the topic's subscriber in this process once the transaction has committed. */
   afterCommit<Topic extends keyof Topics>(topic: Topic, messages: Iterable<Topics[Topic]>): void
@@ -141,13 +151,14 @@ export class Db implements Queryable {
     const state = { active: true }
     const pending = new Map<keyof Topics, Set<string>>()
     const attempt = () =>
-      this.#driver.transaction(async (query, script) => {
+      this.#driver.transaction(async (query, script, copy) => {
         const guarded = (statement: Sql) => {
           if (!state.active) throw new Error(`query on a transaction that has ended: ${statement.text}`)
           return query(statement)
         }
         const tx: Tx = {
           script,
+          ...copy,
           rows: async <Row>(statement: Sql) => (await guarded(statement)).rows as Row[],
           row: async <Row>(statement: Sql) => (await guarded(statement)).rows[0] as Row | undefined,
           run: async (statement) => (await guarded(statement)).count,
@@ -209,7 +220,7 @@ export function mustCommit(command: string | undefined) {
   if (command !== 'COMMIT') throw new Error('a statement of the transaction failed, so none of it was kept')
 }
 
-const sqlState = (error: unknown) => (error as { code?: unknown } | null)?.code
+export const sqlState = (error: unknown) => (error as { code?: unknown } | null)?.code
 
 /**
  * A deadlock, a serialisation failure, or a reference to a row deleted after it was looked up: the retry finds it

@@ -57,6 +57,7 @@ function run(request: Exclude<Request, 'close'>): Answer {
     const startedAt = performance.now()
     return { ...connection.query(request), ms: performance.now() - startedAt }
   }
+  if ('copies' in request) return { copied: connection.copy(request.text, request.copies) }
   if (request.ends) inTransaction = false
   return { command: connection.script(request.text) }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { PGliteOptions } from '@electric-sql/pglite'
 import { compiledDir } from '../paths.ts'
-import { type DatabaseObserver, type Driver, mustCommit, type Result, type Script } from './database.ts'
+import { type Copy, type DatabaseObserver, type Driver, mustCommit, type Result, type Script } from './database.ts'
 import type { Disk, SharedDisk } from './disk.ts'
 import type { Sql } from './sql.ts'
 import { vacuum } from './upkeep.ts'
@@ -12,10 +12,14 @@ export interface ThreadOptions {
   disk: SharedDisk | undefined
 }
 
-/** A statement with values, or a script. `begin` starts a transaction before it; `ends` says that it ends one. */
+/**
+ * A statement with values, a script, or a COPY with the lines that it reads. `begin` starts a transaction before it;
+ * `ends` says that it ends one.
+ */
 export type Request =
   | { text: string; values: readonly unknown[]; begin: boolean }
   | { text: string; begin: boolean; ends: boolean }
+  | { text: string; begin: boolean; copies: Uint8Array | null }
   | 'close'
 
 export type Answer =
@@ -24,6 +28,7 @@ export type Answer =
   // Statements have the time that they ran, without that in the queue of the thread.
   | (Result & { ms: number })
   | { command: string | undefined }
+  | { copied: Uint8Array }
   | { error: { message: string }; ms: number }
 
 interface Options {
@@ -49,7 +54,7 @@ export async function openEmbedded(where: PGliteOptions, options: Options = {}):
 
   // The thread keeps the order, so the next statement may be sent before the last one is answered.
   async function transaction<T>(
-    work: (query: (statement: Sql) => Promise<Result>, script: Script) => Promise<T>,
+    work: (query: (statement: Sql) => Promise<Result>, script: Script, copy: Copy) => Promise<T>,
   ): Promise<T> {
     const before = transactions
     let end = () => {}
@@ -74,11 +79,20 @@ export async function openEmbedded(where: PGliteOptions, options: Options = {}):
       end()
       return answer
     }
+    const copy: Copy = {
+      async *copyOut(text) {
+        yield (await thread.ask<{ copied: Uint8Array }>({ text, begin: begin(), copies: null })).copied
+      },
+      async copyIn(text, chunks) {
+        for await (const copies of chunks) await thread.ask({ text, begin: begin(), copies })
+      },
+    }
     let result: T
     try {
       result = await work(
         ({ text, values }) => thread.ask({ text, values, begin: begin() }),
         async (text) => void (await thread.ask({ text, begin: begin(), ends: false })),
+        copy,
       )
     } catch (error) {
       await finish('rollback')

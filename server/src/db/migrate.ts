@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { serverDir } from '../paths.ts'
 import { type Db, isLockTimeout } from './database.ts'
 import { sql } from './sql.ts'
+import { refuseUnfinished } from './unfinished.ts'
 
 const folder = new URL('migrations/', serverDir)
 
@@ -49,9 +50,14 @@ export async function differingMigrations(db: Db): Promise<{ missing: string[]; 
  * Applies the numbered SQL files that are not applied yet, each in its own transaction, and returns their names. Two
  * processes may do this at once: the second waits for the lock and then finds the work done.
  */
-export async function migrate(db: Db, onWaiting: OnWaiting = () => {}): Promise<string[]> {
+export async function migrate(
+  db: Db,
+  onWaiting: OnWaiting = () => {},
+  { names = migrationNames(), isLoading = false }: { names?: readonly string[]; isLoading?: boolean } = {},
+): Promise<string[]> {
+  if (!isLoading) await refuseUnfinished(db)
   const applied: string[] = []
-  for (const name of migrationNames()) {
+  for (const name of names) {
     const text = readFileSync(new URL(name, folder), 'utf8')
     if (await applyMigration(db, name, text, onWaiting)) applied.push(name)
   }

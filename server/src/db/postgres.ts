@@ -1,6 +1,10 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import {
   type ConnectionCount,
+  type Copy,
   type DatabaseObserver,
   type Driver,
   isDatabaseUnavailable,
@@ -41,7 +45,12 @@ const transactions = { max: 10, lock_timeout: 5_000 }
 
 const migrationTimeoutMs = 24 * 60 * 60 * 1000
 
-export function connectPostgres(url: string, onError: (error: Error) => void): Driver {
+/** `unlimited`: statements may take as long as they need, for backups. */
+export function connectPostgres(
+  url: string,
+  onError: (error: Error) => void,
+  { unlimited = false }: { unlimited?: boolean } = {},
+): Driver {
   const createPool = (settings: typeof statements) => {
     const pool = new pg.Pool({
       connectionString: url,
@@ -50,7 +59,7 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
       idleTimeoutMillis: 30_000,
       application_name: 'baton',
       ...settings,
-      ...timeouts,
+      ...(unlimited ? { statement_timeout: 0, idle_in_transaction_session_timeout: 0 } : timeouts),
       ...keepAlive,
     })
     // A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
@@ -116,6 +125,7 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
           const result = await work(
             sendNext,
             async (text) => void (await client.query({ text, query_timeout: migrationTimeoutMs } as pg.QueryConfig)),
+            copyOn(client, spoil),
           )
           mustCommit((await client.query('commit')).command)
           return result
@@ -135,6 +145,22 @@ const countsOf = (name: string, { totalCount, idleCount, waitingCount }: pg.Pool
   { pool: name, state: 'busy', count: totalCount - idleCount },
   { pool: name, state: 'waiting', count: waitingCount },
 ]
+
+function copyOn(client: pg.PoolClient, spoil: (reason: Error) => void): Copy {
+  return {
+    async *copyOut(text) {
+      let complete = false
+      try {
+        yield* client.query(copyTo(text))
+        complete = true
+      } finally {
+        // The server goes on sending.
+        if (!complete) spoil(new Error('a COPY was given up'))
+      }
+    },
+    copyIn: (text, chunks) => pipeline(Readable.from(chunks), client.query(copyFrom(text))),
+  }
+}
 
 /** The generation in which a connection's statements were prepared. */
 const preparedIn = new WeakMap<pg.PoolClient, number>()

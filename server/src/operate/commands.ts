@@ -1,3 +1,4 @@
+import { backupCommands } from './backup-commands.ts'
 import type { Command } from './command.ts'
 import { doctor } from './doctor.ts'
 import { erasePersonCommand } from './erase-command.ts'
@@ -17,6 +18,7 @@ export const commands: readonly Command[] = [
   deleteWorkspace,
   erasePersonCommand,
   rotateKey,
+  ...backupCommands,
   doctor,
   resetLink,
   filesCheck,
