@@ -9,7 +9,7 @@ import { problemsOfText } from './check-words.mjs'
 import { summaryOf } from './ci-summary.mjs'
 import { longTests, requirementsIn } from './long-tests.mjs'
 import { split } from './postgres-tests.mjs'
-import { compare, unverified } from './requirements.mjs'
+import { compare, missingOf, unnamed, unverified } from './requirements.mjs'
 import { root } from './setup.mjs'
 
 describe('imports', () => {
@@ -282,6 +282,19 @@ describe('requirements', () => {
     expect(requirementsIn([file], ['config.embedded-database', 'no.such-requirement'])).toEqual([
       'config.embedded-database',
     ])
+  })
+
+  test('that a command of its own shows are named by a test file, and cited by a test that passed there', () => {
+    const command = 'npm run test:image'
+    const all = [
+      ['a', 'spec 1: text'],
+      ['b', { text: 'spec 2: text', shown_by: command }],
+      ['c', { text: 'spec 3: text', shown_by: command }],
+      ['d', { text: 'spec 4: text', shown_by: 'npm run test:other' }],
+    ]
+    expect(unnamed(all, ["verifies('b')", "verifies('d')"])).toEqual({ count: 3, missing: ['c'] })
+    expect(missingOf(command, new Set(['b']), all)).toEqual(['c'])
+    expect(missingOf(command, new Set(['b', 'c']), all)).toEqual([])
   })
 
   test('left to PostgreSQL must be verified there', () => {
