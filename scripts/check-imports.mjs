@@ -15,7 +15,7 @@ const trees = [
   {
     folder: 'server/src',
     order: [
-      ['sso-config'],
+      ['sso-config', 'database-url'],
       ['clock', 'wakeable-sleep', 'single-flight', 'ids', 'crypto', 'log', 'trace', 'paths', 'config'],
       ['outbound'],
       ['storage'],

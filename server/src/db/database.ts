@@ -183,7 +183,7 @@ export function mustCommit(command: string | undefined) {
   if (command !== 'COMMIT') throw new Error('a statement of the transaction failed, so none of it was kept')
 }
 
-const sqlState = (error: unknown) => (error as { code?: unknown } | null)?.code
+export const sqlState = (error: unknown) => (error as { code?: unknown } | null)?.code
 
 /**
  * A deadlock, a serialisation failure, or a reference to a row deleted after it was looked up: the retry finds it

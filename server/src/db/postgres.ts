@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { type Driver, isDatabaseUnavailable, isStalePlan, mustCommit, type Result } from './database.ts'
+import { Hosts, isReadOnly } from './hosts.ts'
 import { keepAlive, waitForClose } from './link.ts'
 import { listen } from './listen.ts'
 import { PlanGenerations } from './plan-generations.ts'
@@ -34,9 +35,30 @@ const transactions = { max: 10, lock_timeout: 5_000 }
 const migrationTimeoutMs = 24 * 60 * 60 * 1000
 
 export function connectPostgres(url: string, onError: (error: Error) => void): Driver {
+  const hosts = new Hosts(url)
+  const busy = new Set<TermClient>()
+  hosts.onLeave(() => {
+    // Statements on a server that was cut off would be waited for until their timeout.
+    for (const client of busy) client.end().catch(() => {})
+  })
+  const lost = (error: Error) => {
+    hosts.suspect()
+    onError(error)
+  }
+
+  /** Connects to the server that is the primary when it is created. */
+  class TermClient extends pg.Client {
+    readonly term = hosts.term
+
+    constructor(config?: pg.ClientConfig) {
+      super({ ...config, connectionString: hosts.url })
+    }
+  }
+
   const createPool = (settings: typeof statements) => {
     const pool = new pg.Pool({
-      connectionString: url,
+      Client: TermClient,
+      verify: (client, done) => hosts.verify(client).then(() => done(), done),
       types,
       connectionTimeoutMillis: 10_000,
       idleTimeoutMillis: 30_000,
@@ -46,30 +68,46 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
       ...keepAlive,
     })
     // A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
-    return pool.on('error', onError)
+    return pool.on('error', lost)
   }
   const [single, several] = [createPool(statements), createPool(transactions)]
 
   const generations = new PlanGenerations()
+
+  /** A connection to the primary. One that leads to its predecessor is closed. */
+  async function connect(pool: pg.Pool): Promise<pg.PoolClient & TermClient> {
+    for (;;) {
+      if (!hosts.isSingle) await hosts.available()
+      const client = (await pool.connect()) as pg.PoolClient & TermClient
+      if (client.term === hosts.term) return client
+      client.release(new Error('its server is no longer the primary'))
+    }
+  }
 
   /** Runs `work` with a connection; closes it instead of returning it to the pool once `spoil` was called. */
   async function using<T>(
     pool: pg.Pool,
     work: (client: pg.PoolClient, spoil: (reason: Error) => void) => Promise<T>,
   ): Promise<T> {
-    const client = await pool.connect()
+    const client = await connect(pool).catch((error) => {
+      hosts.suspectAfter(error)
+      throw error
+    })
     let broken: Error | undefined
     const spoil = (reason: Error) => {
       broken = reason
     }
-    client.on('error', onError)
+    client.on('error', lost)
+    busy.add(client)
     try {
       return await work(client, spoil)
     } catch (error) {
-      if (isDatabaseUnavailable(error) || isStalePlan(error)) spoil(error as Error)
+      if (isDatabaseUnavailable(error) || isStalePlan(error) || isReadOnly(error)) spoil(error as Error)
+      hosts.suspectAfter(error)
       throw error
     } finally {
-      client.off('error', onError)
+      client.off('error', lost)
+      busy.delete(client)
       client.release(broken)
     }
   }
@@ -100,7 +138,7 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
           throw error
         }
       }),
-    listen: (channel, onMessage, onLock) => listen(url, channel, onMessage, onError, { onLock }),
+    listen: (channel, onMessage, onLock) => listen(hosts, channel, onMessage, onError, { onLock }),
     close: () => waitForClose(Promise.all([single.end(), several.end()])),
   }
 }
