@@ -187,7 +187,10 @@ export class Cluster {
 
   #startHaproxy() {
     const file = join(this.#dir, 'haproxy.cfg')
-    writeFileSync(file, this.#addresses(template('haproxy.cfg')).replace('127.0.0.1:5000', `127.0.0.1:${this.#port}`))
+    writeFileSync(
+      file,
+      this.#addresses(template('haproxy.cfg')).replaceAll('127.0.0.1:5000', `127.0.0.1:${this.#port}`),
+    )
     this.#haproxy = spawn(findProgram('haproxy'), ['-db', '-f', file], { stdio: 'ignore' })
   }
 
