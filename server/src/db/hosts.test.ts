@@ -116,12 +116,22 @@ describe.skipIf(!process.env.DATABASE_URL)('a primary and a standby', { timeout:
     ])
   })
 
-  test('of two that are not in recovery, the one promoted last is used', verifiesOnPostgres(), async () => {
+  test('an old primary that does not know of the promotion is not used', verifiesOnPostgres(), async () => {
     // The first server was stopped in the test before and comes back as what it was.
     await replicas.primary.start()
     const [old, promoted] = [replicas.primary, replicas.standby]
     for (const url of [withHosts(old.url, promoted.url), withHosts(promoted.url, old.url)]) {
       expect(await findPrimary(url)).toBe(promoted.url)
     }
+    const db = await open(withHosts(old.url, promoted.url))
+    await promoted.stop('fast')
+    for (let tries = 0; tries < 5; tries++)
+      await expect(db.run(write('astray'))).rejects.toSatisfy(isDatabaseUnavailable)
+    expect(await old.query(`select text from notes where text = 'astray'`)).toEqual([])
+    await promoted.start()
+    await expect.poll(() => db.run(write('found')).catch(() => 0), { timeout: 10_000 }).toBe(1)
+    expect(await promoted.query(`select text from notes where text in ('astray', 'found')`)).toEqual([
+      { text: 'found' },
+    ])
   })
 })

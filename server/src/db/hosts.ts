@@ -10,10 +10,11 @@ const answerWithinMs = 2000
 /** How long a primary that was found waits for the others' answers: an old primary that was cut off answers too. */
 const othersWithinMs = 250
 
-type Answer =
-  | { url: string; is: 'primary'; timeline: number }
-  /** `gone`: in recovery, or nothing listens there. `silent`: no answer in time. `odd`: an error of another kind. */
-  | { url: string; is: 'gone' | 'silent' | 'odd'; error: Error }
+/** `system` identifies the cluster, which a restored or upgraded one does not share. */
+type Primary = { url: string; is: 'primary'; system: string; timeline: number }
+/** `gone`: in recovery, replaced, or nothing listens there. `silent`: no answer in time. `odd`: another kind of error. */
+type Failed = { url: string; is: 'gone' | 'silent' | 'odd'; error: Error }
+type Answer = Primary | Failed
 
 /** No host is a primary. The code is that of a server that does not accept connections now. */
 export class NoPrimary extends Error {
@@ -21,14 +22,15 @@ export class NoPrimary extends Error {
 }
 
 /**
- * Knows which host of DATABASE_URL is the primary: the one that is not in recovery, and of several those with the highest
- * timeline, because an old primary that was cut off does not know yet that another was promoted. With one host there is
- * nothing to know.
+ * Knows which host of DATABASE_URL is the primary: the one that is not in recovery. An old primary that was cut off does
+ * not know that another was promoted, but its timeline is older: it is not used, also when it is the only one that answers.
+ * With one host there is nothing to know.
  */
 export class Hosts {
   readonly isSingle: boolean
   readonly #urls: string[]
-  #primary: { url: string; timeline: number } | undefined
+  #primary: Pick<Primary, 'url' | 'system' | 'timeline'> | undefined
+  #newest: Pick<Primary, 'system' | 'timeline'> | undefined
   #isAvailable: boolean
   #term = 0
   #looking: Promise<void> | undefined
@@ -40,7 +42,7 @@ export class Hosts {
     this.#urls = urlsOfHosts(url)
     this.isSingle = this.#urls.length === 1
     this.#isAvailable = this.isSingle
-    if (this.isSingle) this.#primary = { url, timeline: 0 }
+    if (this.isSingle) this.#primary = { url, system: '', timeline: 0 }
   }
 
   /** Of the primary, or of the last one. */
@@ -101,14 +103,18 @@ export class Hosts {
   }
 
   #conclude(answers: Answer[]) {
-    const [found] = answers.filter((answer) => answer.is === 'primary').sort((a, b) => b.timeline - a.timeline)
+    const judged = answers.map((answer) => this.#judge(answer))
+    const [found] = judged.filter((answer) => answer.is === 'primary').sort((a, b) => b.timeline - a.timeline)
     if (found) {
       this.#isAvailable = true
-      if (found.url === this.#primary?.url && found.timeline === this.#primary.timeline) return
-      this.#primary = { url: found.url, timeline: found.timeline }
+      const { url, system, timeline } = found
+      const known = this.#primary
+      if (url === known?.url && system === known.system && timeline === known.timeline) return
+      this.#primary = found
+      this.#newest = found
       return this.#leave()
     }
-    const failed = answers.filter((answer) => answer.is !== 'primary')
+    const failed = judged.filter((answer) => answer.is !== 'primary')
     const ofPrimary = failed.find(({ url }) => url === this.#primary?.url)
     // Such as too many connections: those that are open work.
     if (ofPrimary?.is === 'odd') return
@@ -119,6 +125,13 @@ export class Hosts {
       this.#primary = undefined
       this.#leave()
     }
+  }
+
+  #judge(answer: Answer): Answer {
+    const newest = this.#newest
+    if (answer.is !== 'primary' || answer.system !== newest?.system || answer.timeline >= newest.timeline) return answer
+    const text = `another was promoted since: its timeline is ${answer.timeline}, not ${newest.timeline}`
+    return { url: answer.url, is: 'gone', error: new Error(text) }
   }
 
   #leave() {
@@ -167,10 +180,12 @@ async function ask(url: string): Promise<Answer> {
   try {
     await client.connect()
     const { rows } = await client.query(
-      `select case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline`,
+      `select system_identifier::text as system,
+         case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline
+       from pg_control_system()`,
     )
-    const { timeline } = rows[0] as { timeline: string | null }
-    if (timeline !== null) return { url, is: 'primary', timeline: Number.parseInt(timeline, 16) }
+    const { system, timeline } = rows[0] as { system: string; timeline: string | null }
+    if (timeline !== null) return { url, is: 'primary', system, timeline: Number.parseInt(timeline, 16) }
     return { url, is: 'gone', error: new Error('it is in recovery') }
   } catch (error) {
     return { url, is: kindOf(error as Error), error: error as Error }
@@ -186,7 +201,7 @@ function kindOf(error: Error): 'gone' | 'silent' | 'odd' {
 }
 
 /** A wrong password, for example, is not a reason to wait for a primary. */
-function problemOf(failed: (Answer & { error: Error })[]): Error {
+function problemOf(failed: Failed[]): Error {
   const odd = failed.find(({ is }) => is === 'odd')
   if (odd) return odd.error
   const hosts = failed.map(({ url, error }) => `${new URL(url).host}: ${error.message}`)
