@@ -12,13 +12,13 @@ const callsPerMinute = 40
 // The second test begins after the failover of the first.
 describe.skipIf(!process.env.DATABASE_URL)('two nodes on two database hosts', { timeout: 90_000 }, () => {
   let replicas: Replicas
-  let nodes: ServiceProcess[] = []
+  let nodes: [ServiceProcess, ServiceProcess]
   let ada: Awaited<ReturnType<typeof newcomer>>
   let robot: Awaited<ReturnType<typeof install>>
-  let at: Outsider[]
+  let at: [Outsider, Outsider]
   let waiting: RelayedAttempt
   const listen = () =>
-    Watch.open({ rootUrl: nodes[0]?.url, path: `/agent-apps/${robot.appId}/listen`, headers: ada.headers })
+    Watch.open({ rootUrl: nodes[0].url, path: `/agent-apps/${robot.appId}/listen`, headers: ada.headers })
 
   beforeAll(async () => {
     replicas = await Replicas.start()
@@ -28,13 +28,12 @@ describe.skipIf(!process.env.DATABASE_URL)('two nodes on two database hosts', { 
       BATON_API_RATE: String(callsPerMinute),
     }
     nodes = await Promise.all([ServiceProcess.start(env), ServiceProcess.start(env)])
-    const [first] = nodes as [ServiceProcess]
-    ada = await newcomer(first.url)
-    at = nodes.map(({ url }) => callerAt(url, ada.headers))
-    robot = await install(first.url, ada.person, 'https://listen.invalid/')
+    ada = await newcomer(nodes[0].url)
+    at = [callerAt(nodes[0].url, ada.headers), callerAt(nodes[1].url, ada.headers)]
+    robot = await install(nodes[0].url, ada.person, 'https://listen.invalid/')
   }, 90_000)
   afterAll(async () => {
-    await Promise.all(nodes.map((node) => node.kill('SIGKILL')))
+    await Promise.all((nodes ?? []).map((node) => node.kill('SIGKILL')))
     await replicas?.stop()
   })
 
@@ -46,7 +45,7 @@ describe.skipIf(!process.env.DATABASE_URL)('two nodes on two database hosts', { 
     'refuse with 503 while no host is a primary, and follow the promoted one',
     verifiesOnPostgres('ha.no-primary-503', 'ha.live-follows'),
     async () => {
-      const watch = await Watch.open({ rootUrl: nodes[0]?.url, headers: ada.headers })
+      const watch = await Watch.open({ rootUrl: nodes[0].url, headers: ada.headers })
       expect((await watch.next()) as StreamEvent).toMatchObject({ event: 'ready' })
       const listener = await listen()
       expect((await createIssue(ada.person, 'Relayed', { delegate_id: robot.appUserId })).status).toBe(201)
@@ -72,7 +71,7 @@ describe.skipIf(!process.env.DATABASE_URL)('two nodes on two database hosts', { 
         await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 15_000 }).toBe(200)
       }
       await until(watch, (received) => 'event' in received && received.event === 'resync')
-      const created = await createIssue(at[1] as Outsider, 'Made on the other node')
+      const created = await createIssue(at[1], 'Made on the other node')
       const acknowledgedAt = performance.now()
       expect(created.status).toBe(201)
       await until(watch, (received) => JSON.stringify(received).includes(created.body.id))
