@@ -15,7 +15,7 @@ const trees = [
   {
     folder: 'server/src',
     order: [
-      ['sso-config', 'setting-files'],
+      ['sso-config', 'setting-files', 'database-url'],
       ['clock', 'wakeable-sleep', 'single-flight', 'ids', 'crypto', 'log', 'trace', 'counters', 'paths', 'config'],
       ['outbound'],
       ['storage'],

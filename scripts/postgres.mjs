@@ -18,8 +18,7 @@ const signals = ['SIGTERM', 'SIGINT']
 export async function withPostgres(work, { fsync = false, serverBin } = {}) {
   const bin = await findPostgres()
   const dir = mkdtempSync(join(tmpdir(), 'baton-postgres-'))
-  // PostgreSQL refuses to run as root, so root runs it as Debian's user postgres.
-  const as = isRoot ? { uid: idOf('-u'), gid: idOf('-g') } : {}
+  const as = postgresUser()
   if (isRoot) chownSync(dir, as.uid, as.gid)
   const server = new Server({ server: serverBin ?? bin, client: bin }, dir, as, await freePort(), fsync)
   const remove = () => rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
@@ -133,7 +132,8 @@ class Server {
   }
 }
 
-async function findPostgres() {
+/** The folder of its programs. Installs it if it is missing. */
+export async function findPostgres() {
   const installed = () =>
     existsSync(debian)
       ? readdirSync(debian)
@@ -155,5 +155,8 @@ async function findPostgres() {
     )
   return dir
 }
+
+/** PostgreSQL refuses to run as root, so root runs it as Debian's user postgres. */
+export const postgresUser = () => (isRoot ? { uid: idOf('-u'), gid: idOf('-g') } : {})
 
 const idOf = (flag) => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout.trim())

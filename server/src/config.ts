@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { Cron } from 'croner'
 import ipaddr from 'ipaddr.js'
+import { DatabaseUrlProblem, urlsOfHosts } from './database-url.ts'
 import { SettingFileProblem, settingOf } from './setting-files.ts'
 import { readProviders, type SsoConfig, SsoProblem } from './sso-config.ts'
 
@@ -13,6 +14,7 @@ export interface Config {
   appUrl: string
   /** `HOST` and the root URL are loopback addresses: the service is reachable from this machine only. */
   local: boolean
+  /** The URL may have several hosts: open it with `openPostgres` or `findPrimary`, not with the driver. */
   database: { kind: 'embedded'; dataDir: string } | { kind: 'postgres'; url: string }
   /** Null: the key file in the data directory. */
   secretKey: Buffer | null
@@ -288,10 +290,12 @@ export function isLoopback(hostname: string) {
 }
 
 function postgresUrl(text: string) {
-  if (!['postgres:', 'postgresql:'].includes(url(text).protocol)) {
-    throw new BadValue('must be a postgres:// URL')
+  try {
+    urlsOfHosts(text)
+    return text
+  } catch (error) {
+    throw error instanceof DatabaseUrlProblem ? new BadValue(error.message) : error
   }
-  return text
 }
 
 function addressOrRange(text: string) {

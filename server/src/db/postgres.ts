@@ -12,6 +12,7 @@ import {
   mustCommit,
   type Result,
 } from './database.ts'
+import { Hosts, isReadOnly } from './hosts.ts'
 import { keepAlive, waitForClose } from './link.ts'
 import { listen } from './listen.ts'
 import { PlanGenerations } from './plan-generations.ts'
@@ -51,9 +52,30 @@ export function connectPostgres(
   onError: (error: Error) => void,
   { unlimited = false }: { unlimited?: boolean } = {},
 ): Driver {
+  const hosts = new Hosts(url)
+  const busy = new Set<TermClient>()
+  hosts.onLeave(() => {
+    // Statements on a server that was cut off would be waited for until their timeout.
+    for (const client of busy) client.end().catch(() => {})
+  })
+  const lost = (error: Error) => {
+    hosts.suspect()
+    onError(error)
+  }
+
+  /** Connects to the server that is the primary when it is created. */
+  class TermClient extends pg.Client {
+    readonly term = hosts.term
+
+    constructor(config?: pg.ClientConfig) {
+      super({ ...config, connectionString: hosts.url })
+    }
+  }
+
   const createPool = (settings: typeof statements) => {
     const pool = new pg.Pool({
-      connectionString: url,
+      Client: TermClient,
+      verify: (client, done) => hosts.verify(client).then(() => done(), done),
       types,
       connectionTimeoutMillis: 10_000,
       idleTimeoutMillis: 30_000,
@@ -63,12 +85,22 @@ export function connectPostgres(
       ...keepAlive,
     })
     // A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
-    return pool.on('error', onError)
+    return pool.on('error', lost)
   }
   const [single, several] = [createPool(statements), createPool(transactions)]
 
   const generations = new PlanGenerations()
   let observer: DatabaseObserver | undefined
+
+  /** A connection to the primary. One that leads to its predecessor is closed. */
+  async function connect(pool: pg.Pool): Promise<pg.PoolClient & TermClient> {
+    for (;;) {
+      if (!hosts.isSingle) await hosts.available()
+      const client = (await pool.connect()) as pg.PoolClient & TermClient
+      if (client.term === hosts.term) return client
+      client.release(new Error('its server is no longer the primary'))
+    }
+  }
 
   /** Runs `work` with a connection; closes it instead of returning it to the pool once `spoil` was called. */
   async function using<T>(
@@ -76,20 +108,26 @@ export function connectPostgres(
     work: (client: pg.PoolClient, spoil: (reason: Error) => void) => Promise<T>,
   ): Promise<T> {
     const askedAt = performance.now()
-    const client = await pool.connect()
+    const client = await connect(pool).catch((error) => {
+      hosts.suspectAfter(error)
+      throw error
+    })
     observer?.waited(performance.now() - askedAt)
     let broken: Error | undefined
     const spoil = (reason: Error) => {
       broken = reason
     }
-    client.on('error', onError)
+    client.on('error', lost)
+    busy.add(client)
     try {
       return await work(client, spoil)
     } catch (error) {
-      if (isDatabaseUnavailable(error) || isStalePlan(error)) spoil(error as Error)
+      if (isDatabaseUnavailable(error) || isStalePlan(error) || isReadOnly(error)) spoil(error as Error)
+      hosts.suspectAfter(error)
       throw error
     } finally {
-      client.off('error', onError)
+      client.off('error', lost)
+      busy.delete(client)
       client.release(broken)
     }
   }
@@ -135,7 +173,7 @@ export function connectPostgres(
           throw error
         }
       }),
-    listen: (channel, onMessage, onLock) => listen(url, channel, onMessage, onError, { onLock }),
+    listen: (channel, onMessage, onLock) => listen(hosts, channel, onMessage, onError, { onLock }),
     close: () => waitForClose(Promise.all([single.end(), several.end()])),
   }
 }

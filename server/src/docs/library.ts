@@ -58,6 +58,7 @@ const readers: { title: string; names: string[] }[] = [
       'single-sign-on',
       'mail',
       'postgres',
+      'high-availability',
       'growing',
     ],
   },
