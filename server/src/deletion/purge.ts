@@ -72,7 +72,8 @@ const asOwner = (workspaceId: string, { id, name }: { id: string; name: string }
 /** export.deletion-purges */
 async function purge(ctx: Context, id: string) {
   const { db, clock, log } = ctx
-  await db.tx((tx) => beginPurge(tx, id, clock.now()))
+  // It may have been canceled while other workspaces were purged.
+  if (!(await db.tx((tx) => beginPurge(tx, id, clock.now())))) return
   while (await uninstallBeforePurge(ctx, id));
   if (await waitsForRevoked(ctx, id)) return
   // No second attempt.
