@@ -264,7 +264,7 @@ function reaches(above: Map<number, number>, from: number, wanted: number): bool
   return false
 }
 
-/** ENG-12, or the number of a GitHub issue. */
+/** ENG-12, or the number of a GitHub issue. Codes have up to nine digits, also those that follow. */
 export function codeOf({
   id,
   key,
@@ -272,8 +272,8 @@ export function codeOf({
   id: string
   key: string | null
 }): { prefix: string | null; number: number } | null {
-  const code = /^([A-Za-z][A-Za-z0-9]*)-(\d{1,9})$/.exec(key ?? '')
+  const code = /^([A-Za-z][A-Za-z0-9]*)-(\d{1,8})$/.exec(key ?? '')
   if (code) return { prefix: (code[1] as string).toUpperCase(), number: Number(code[2]) }
-  const number = key === null ? /#(\d{1,9})$/.exec(id)?.[1] : undefined
+  const number = key === null ? /#(\d{1,8})$/.exec(id)?.[1] : undefined
   return number ? { prefix: null, number: Number(number) } : null
 }
