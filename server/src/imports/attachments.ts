@@ -57,9 +57,16 @@ export async function fetchAttachments(
       const fetched =
         total >= ctx.config.workspaceBytes
           ? { ok: false as const, reason: 'The attachments exceed the storage of the workspace.' }
-          : await fetchAttachment(ctx, attachment.url, key, host, async (body, bytes) => {
-              await storage.put(stored, body, bytes)
-            })
+          : await fetchAttachment(
+              ctx,
+              attachment.url,
+              key,
+              host,
+              async (body, bytes) => {
+                await storage.put(stored, body, bytes)
+              },
+              claim.signal,
+            )
       if (fetched.ok) {
         Object.assign(row, { fetched: true, key: stored, bytes: fetched.bytes })
         total += fetched.bytes

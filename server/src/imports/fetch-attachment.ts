@@ -22,7 +22,8 @@ class NotFetched extends Error {}
 
 /**
  * Fetches a file by an address from imported data, so only from public addresses, also after each redirect. The key is
- * sent to `sourceHost` only. An error of the sink is thrown; every other failure is an answer.
+ * sent to `sourceHost` only. An error of the sink and the reason of `stopping` are thrown; every other failure is an
+ * answer.
  */
 export async function fetchAttachment(
   ctx: Pick<Context, 'outbound' | 'clock' | 'config'>,
@@ -30,8 +31,12 @@ export async function fetchAttachment(
   key: string | null,
   sourceHost: string | null,
   sink: FileSink,
+  stopping: AbortSignal = new AbortController().signal,
 ): Promise<Fetched> {
   const abort = new AbortController()
+  const stop = () => abort.abort()
+  stopping.throwIfAborted()
+  stopping.addEventListener('abort', stop, { once: true })
   const cancelTotal = ctx.clock.after(totalMs, () => abort.abort())
   let cancelIdle = ctx.clock.after(idleMs, () => abort.abort())
   const moved = () => {
@@ -43,12 +48,14 @@ export async function fetchAttachment(
     const content = new Content(opened, ctx.config.fileBytes, moved)
     return { ok: true, bytes: await store(content, sink) }
   } catch (error) {
+    stopping.throwIfAborted()
     if (error instanceof NotFetched) return { ok: false, reason: error.message }
     if (error instanceof OutboundFailure) return { ok: false, reason: reasons[error.reason] }
     throw error
   } finally {
     cancelTotal()
     cancelIdle()
+    stopping.removeEventListener('abort', stop)
     abort.abort()
   }
 }

@@ -4,7 +4,7 @@ import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ImportCounts, type ImportMapping, programLimits } from '@baton/protocol'
-import { plus } from '../clock.ts'
+import { plus, repeat } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { json, sql } from '../db/sql.ts'
 import { hintOfLists, sendHints } from '../live/hint.ts'
@@ -50,7 +50,7 @@ export async function workOnImport(ctx: Context, signal: AbortSignal): Promise<b
   const now = ctx.clock.now()
   const token = randomUUID()
   const one = await ctx.db.row<StoredImport>(sql`
-    update imports set claim = ${token}, claimed_until = ${plus(now, leaseMs)}
+    update imports set claim = ${token}, claimed_until = ${plus(now, leaseMs)}, attempts = attempts + 1
     where id = (
       select i.id from imports i join workspaces w on w.id = i.workspace_id
       where i.state in ('reading', 'running') and (i.claimed_until is null or i.claimed_until < ${now})
@@ -59,12 +59,24 @@ export async function workOnImport(ctx: Context, signal: AbortSignal): Promise<b
     returning ${columns}`)
   if (!one) return false
   const claim = new Claim(ctx, one.id, token, signal)
+  // A source may make the worker wait for an hour, and a file may be read for minutes.
+  const stopRenewing = repeat(
+    ctx.clock,
+    leaseMs / 3,
+    () => claim.renew(),
+    ({ message }) => ctx.log.warn({ message }, 'could not renew'),
+  )
   try {
+    // Workers died while they worked on it.
+    if (one.attempts > maxAttempts) throw new ImportFailed(stoppedByError)
     if (ctx.storage === null) throw new ImportFailed('No storage for files is configured.')
     if (one.state === 'reading') await read(ctx, ctx.storage, one, claim)
     else await run(ctx, ctx.storage, one, claim)
   } catch (error) {
     await settle(ctx, one, claim, error)
+  } finally {
+    await stopRenewing()
+    claim.end()
   }
   return true
 }
@@ -75,9 +87,11 @@ async function settle(ctx: Context, one: StoredImport, claim: Claim, error: unkn
   if (error instanceof Interrupted) return claim.release(false)
   if (error instanceof ImportFailed || error instanceof FetchFailed) return claim.finish('failed', error.message)
   ctx.log.warn({ import: one.id, message: (error as Error).message }, 'import')
-  if (one.attempts + 1 < maxAttempts) return claim.release(true)
-  return claim.finish('failed', 'An error of the server stopped the import. Start it again, or ask your operator.')
+  if (one.attempts < maxAttempts) return claim.release(true)
+  return claim.finish('failed', stoppedByError)
 }
+
+const stoppedByError = 'An error of the server stopped the import. Start it again, or ask your operator.'
 
 /** Fetches what the source has on the network, reads everything, proposes a mapping, and previews the run. */
 async function read(ctx: Context, storage: Storage, one: StoredImport, claim: Claim) {
