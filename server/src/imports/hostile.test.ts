@@ -1,8 +1,20 @@
 import { describe, expect } from 'vitest'
 import { exportOf, restoreOf } from '../../test/archives.ts'
 import { test, verifies } from '../../test/harness.ts'
-import { csv, importAll, issuesOf, linearCsv, linearRow } from '../../test/imports.ts'
+import {
+  csv,
+  importAll,
+  issuesOf,
+  linearCsv,
+  linearRow,
+  preview,
+  problemsOf,
+  start,
+  upload,
+} from '../../test/imports.ts'
+import { sql } from '../db/sql.ts'
 import { person } from './formats/people.ts'
+import { Survey } from './survey.ts'
 
 const github = (issue: object) =>
   JSON.stringify([{ number: 1, title: 'One', url: 'https://git.example/a/b/issues/1', ...issue }])
@@ -103,3 +115,73 @@ test('a text that looks like an address for long is read at once', verifies('imp
   expect(person(`${'a'.repeat(242)}@example.com`)?.email).toHaveLength(254)
   expect(person(`${'a'.repeat(243)}@example.com`)?.email).toBeNull()
 })
+
+describe('a source that does not fit into memory', () => {
+  test('has too many problems: all are counted', verifies('import.csv-hostile'), async ({ app }) => {
+    const { owner } = await app.workspace()
+    const id = await upload(owner, 'linear', `ID,Title,Team\nA-1,One,Web\n${',\n'.repeat(20_000)}`)
+    expect(await preview(app, owner, id)).toMatchObject({ state: 'ready', problem_count: 20_000 })
+    const stored = sql`select count(*)::int as count from import_problems where import_id = ${id}`
+    expect(await app.ctx.db.row(stored)).toEqual({ count: 1000 })
+    expect(await start(app, owner, id)).toMatchObject({ state: 'done', problem_count: 20_000 })
+  })
+
+  const labels = (count: number) => Array.from({ length: count }, (_, number) => `l${number}`).join(',')
+
+  test('has too many names: it fails', verifies('import.csv-hostile'), async ({ app }) => {
+    const { owner } = await app.workspace()
+    const rows = (prefix: string) => linearCsv([linearRow({ Labels: labels(300_000).replaceAll('l', prefix) })])
+    const [header, ...first] = rows('a').split('\n')
+    const id = await upload(
+      owner,
+      'linear',
+      [header, ...first, ...['b', 'c', 'd'].flatMap((one) => rows(one).split('\n').slice(1))].join('\n'),
+    )
+    expect(await preview(app, owner, id)).toMatchObject({ state: 'failed', problem_count: 1 })
+    expect(await problemsOf(owner, id)).toMatchObject([
+      { message: expect.stringContaining('more names and relations') },
+    ])
+  })
+
+  test('texts around the names are not kept', verifies('import.csv-hostile'), async () => {
+    const records = async function* () {
+      for (let number = 0; number < 200; number++) {
+        const cell = `${' '.repeat(4_000_000)}a label of more than 13 characters ${number}`
+        yield { ...emptyIssue, id: `${number}`, row: number, labels: [cell.slice(4_000_000)] }
+      }
+    }
+    const before = process.memoryUsage().heapUsed
+    const survey = await Survey.of(records())
+    expect([survey.tooLarge, survey.usedLabels.size]).toEqual([false, 200])
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(300_000_000)
+  })
+})
+
+const emptyIssue = {
+  kind: 'issue' as const,
+  key: null,
+  team: null,
+  title: 'One',
+  description: '',
+  status: null,
+  priority: null,
+  type: null,
+  project: null,
+  milestone: null,
+  cycle: null,
+  parent: null,
+  blocks: [],
+  blockedBy: [],
+  duplicateOf: null,
+  related: [],
+  creator: null,
+  assignee: null,
+  hours: null,
+  points: null,
+  due: null,
+  createdAt: null,
+  updatedAt: null,
+  completedAt: null,
+  archived: false,
+  url: null,
+}

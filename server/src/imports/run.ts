@@ -39,7 +39,7 @@ import {
   type StoredImport,
   sendImportHint,
 } from './state.ts'
-import { Survey } from './survey.ts'
+import { Problems, Survey } from './survey.ts'
 
 const maxAttempts = 3
 /** Of all pages of an API together. */
@@ -143,6 +143,10 @@ async function surveyOf(records: () => AsyncIterable<SourceRecord>, claim: Claim
     const most = programLimits.importedIssuesTotal.toLocaleString('en')
     throw new ImportFailed(`The source has more than ${most} issues. Split it into several imports.`)
   }
+  if (survey.tooLarge)
+    throw new ImportFailed(
+      'The source has more names and relations than an import can have. Split it into several imports.',
+    )
   if (survey.related > 0) {
     const message = `${survey.related} links between related issues are left out: there is no such relation here`
     survey.problems.push({ row: null, field: 'related', value: null, message })
@@ -184,7 +188,9 @@ const allPhases = (ctx: Context, storage: Storage): Phase<never>[] => [
 /** What a run would do: the same plan, without its writes. */
 async function preview(ctx: Context, pass: Pass, claim: Claim) {
   const counts = noCounts()
-  const problems = [...pass.survey.problems]
+  const problems = new Problems()
+  problems.push(...pass.survey.problems.kept)
+  problems.count = pass.survey.problems.count
   for (const phase of allPhases(ctx, ctx.storage as Storage)) {
     const total = phase.total(pass)
     let done = 0
@@ -214,9 +220,9 @@ async function run(ctx: Context, storage: Storage, one: StoredImport, claim: Cla
   if (one.position === null) {
     await ctx.db.tx(async (tx) => {
       const current = await claim.confirm(tx)
-      await addProblems(tx, current, 0, survey.problems)
+      await addProblems(tx, current, 0, survey.problems.kept)
       await tx.run(sql`
-        update imports set problem_count = ${survey.problems.length}, position = ${json(position)} where id = ${one.id}`)
+        update imports set problem_count = ${survey.problems.count}, position = ${json(position)} where id = ${one.id}`)
     })
   }
   for (const [index, phase] of allPhases(ctx, storage).entries()) {

@@ -1,5 +1,5 @@
 import type { Import, ImportCounts, ImportKind, ImportMapping, ImportSource, ImportState } from '@baton/protocol'
-import { importKinds } from '@baton/protocol'
+import { importKinds, programLimits } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import type { Keyring } from '../crypto.ts'
 import type { Db, Queryable, Tx } from '../db/database.ts'
@@ -9,10 +9,10 @@ import type { Connection } from './fetch.ts'
 import { emptyMapping } from './mapping.ts'
 import type { PlannedBatch } from './phases.ts'
 import { cleanText, clip } from './plan.ts'
-import type { Problem } from './survey.ts'
+import type { Problem, Problems } from './survey.ts'
 
 /** Problems that are stored; all are counted. */
-const problemsKept = 1000
+const problemsKept = programLimits.importProblems
 /** A worker that says nothing for this long has died; another one continues. */
 export const leaseMs = 30_000
 
@@ -232,16 +232,16 @@ export class Claim {
     mapping: ImportMapping
     needs: Needs
     counts: ImportCounts
-    problems: Problem[]
+    problems: Problems
   }) {
     await this.#ctx.db.tx(async (tx) => {
       const one = await this.confirm(tx)
       const { columns, mapping, needs, counts, problems } = values
       await clearProblems(tx, this.id)
-      await addProblems(tx, one, 0, problems)
+      await addProblems(tx, one, 0, problems.kept)
       await tx.run(sql`
         update imports set columns = ${json(columns)}, mapping = ${json(mapping)}, needs = ${json(needs)},
-          counts = ${json(counts)}, problem_count = ${problems.length}
+          counts = ${json(counts)}, problem_count = ${problems.count}
         where id = ${this.id}`)
     })
   }
