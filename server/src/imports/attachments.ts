@@ -1,6 +1,8 @@
+import { programLimits } from '@baton/protocol'
 import type { Context } from '../context.ts'
+import type { Tx } from '../db/database.ts'
 import { insertRows, sql } from '../db/sql.ts'
-import { usedBytes } from '../files/store.ts'
+import { lockStorage, usedBytes } from '../files/store.ts'
 import { newId } from '../ids.ts'
 import type { Storage } from '../storage/storage.ts'
 import { fetchAttachment, hostOf } from './fetch.ts'
@@ -11,6 +13,8 @@ import { type Claim, openKey, type StoredImport } from './state.ts'
 import type { Survey } from './survey.ts'
 
 const atOnce = 4
+const storageFull = 'The storage of the workspace is full.'
+const itemFull = `It has ${programLimits.filesPerItem} files, the most that one issue or comment can have.`
 
 /**
  * Fetches the attachments while the import is read: the key is erased afterwards, and the preview knows which ones
@@ -25,9 +29,17 @@ export async function fetchAttachments(
   claim: Claim,
 ) {
   const origin = { workspaceId: one.workspace_id, source: one.source, startedAt: ctx.clock.now() }
-  const known = await ctx.db.rows<{ external_id: string; bytes: number }>(sql`
-    select external_id, coalesce(bytes, 0)::float8 as bytes from import_attachments where import_id = ${one.id}`)
+  const known = await ctx.db.rows<{ external_id: string; bytes: number; item: string; is_link: boolean }>(sql`
+    select external_id, coalesce(bytes, 0)::float8 as bytes, coalesce(comment, issue) as item, is_link
+    from import_attachments where import_id = ${one.id}`)
   const seen = new Set(known.map(({ external_id }) => external_id))
+  const filesOf = new Map<string, number>()
+  const countFile = (item: string) => {
+    const count = (filesOf.get(item) ?? 0) + 1
+    filesOf.set(item, count)
+    return count
+  }
+  for (const { item, is_link } of known) if (!is_link) countFile(item)
   let total = known.reduce((sum, { bytes }) => sum + bytes, await usedBytes(ctx.db, one.workspace_id))
   let done = 0
   const key = openKey(ctx, one)
@@ -54,9 +66,15 @@ export async function fetchAttachments(
     }
     if (!row.is_link && !row.fetched) {
       const stored = `imports/${one.id}/${row.file_id}`
+      const full =
+        countFile(row.comment ?? row.issue) > programLimits.filesPerItem
+          ? itemFull
+          : total >= ctx.config.workspaceBytes
+            ? storageFull
+            : null
       const fetched =
-        total >= ctx.config.workspaceBytes
-          ? { ok: false as const, reason: 'The attachments exceed the storage of the workspace.' }
+        full !== null
+          ? { ok: false as const, reason: full }
           : await fetchAttachment(
               ctx,
               attachment.url,
@@ -93,4 +111,25 @@ export async function fetchAttachments(
     if (waiting.length === atOnce) await flush()
   }
   await flush()
+  await ctx.db.tx(async (tx) => {
+    await claim.confirm(tx)
+    await fitAttachments(tx, one, ctx.config.workspaceBytes)
+  })
+}
+
+/**
+ * Decides which of the fetched attachments fit into the storage of the workspace; the others keep their address. Again
+ * when the run begins: files may have been added or deleted since.
+ */
+export async function fitAttachments(tx: Tx, { id, workspace_id }: StoredImport, limit: number) {
+  await lockStorage(tx, workspace_id)
+  const used = await usedBytes(tx, workspace_id)
+  await tx.run(sql`
+    update import_attachments a set fetched = f.fits, failure = case when f.fits then null else ${storageFull} end
+    from (
+      select external_id, ${used}::float8 + sum(bytes) over (order by external_id) <= ${limit}::float8 as fits
+      from import_attachments
+      where import_id = ${id} and key is not null and not exists (select from files where id = file_id)
+    ) f
+    where a.import_id = ${id} and a.external_id = f.external_id`)
 }

@@ -10,7 +10,7 @@ import { json, sql } from '../db/sql.ts'
 import { hintOfLists, sendHints } from '../live/hint.ts'
 import type { Storage } from '../storage/storage.ts'
 import { raiseIssueNumber, takenNumbers } from '../workspaces/issue-numbers.ts'
-import { fetchAttachments } from './attachments.ts'
+import { fetchAttachments, fitAttachments } from './attachments.ts'
 import { assignNumbers, highestNumber, type NumberedTeam } from './codes.ts'
 import { FetchFailed, fetchSource } from './fetch.ts'
 import { filesPhase } from './files-phase.ts'
@@ -220,6 +220,7 @@ async function run(ctx: Context, storage: Storage, one: StoredImport, claim: Cla
   if (one.position === null) {
     await ctx.db.tx(async (tx) => {
       const current = await claim.confirm(tx)
+      if (survey.attachments > 0) await fitAttachments(tx, one, ctx.config.workspaceBytes)
       await addProblems(tx, current, 0, survey.problems.kept)
       await tx.run(sql`
         update imports set problem_count = ${survey.problems.count}, position = ${json(position)} where id = ${one.id}`)
