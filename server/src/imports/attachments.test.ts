@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import { expect } from 'vitest'
 import { upload as uploadFile } from '../../test/files.ts'
@@ -99,4 +100,14 @@ test('an item gets at most 200 attachments', verifies('import.attachments'), asy
   expect(issue.description).toBe(`[200.png](<${url}/200.png>)`)
   expect((await owner.get(`/issues/${issue.id}/related`)).body.files).toHaveLength(200)
   expect(await app.ctx.db.rows(sql`select 1 from files where unlinked_at is not null`)).toEqual([])
+})
+
+test('an address of any length is kept', verifies('import.attachments'), async ({ app }) => {
+  const { owner } = await app.workspace()
+  const { url } = await attachmentHost()
+  // An index entry of PostgreSQL has at most 2,704 bytes after compression.
+  const name = `${randomBytes(6000).toString('hex')}.png`
+  const done = await importAll(app, owner, 'jira', rowOf(url, name))
+  expect(done.counts.files).toMatchObject({ created: 0, skipped: 1 })
+  expect((await issueCalled(owner, 'Door')).description).toContain(name.slice(0, 3000))
 })

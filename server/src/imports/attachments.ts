@@ -8,7 +8,7 @@ import type { Storage } from '../storage/storage.ts'
 import { fetchAttachment, hostOf } from './fetch.ts'
 import { cleanName, cleanText } from './plan.ts'
 import type { SourceAttachment, SourceRecord } from './record.ts'
-import { findRefs } from './refs.ts'
+import { findRefs, stored as storedId } from './refs.ts'
 import { type Claim, openKey, type StoredImport } from './state.ts'
 import type { Survey } from './survey.ts'
 
@@ -50,7 +50,7 @@ export async function fetchAttachments(
     const row = {
       import_id: one.id,
       workspace_id: one.workspace_id,
-      external_id: attachment.id,
+      external_id: storedId(attachment.id),
       issue: survey.issues[survey.position(attachment.issue) ?? -1]?.id ?? attachment.issue,
       url: cleanText(attachment.url).slice(0, 4000),
       text_url: attachment.textUrl ?? null,
@@ -105,8 +105,8 @@ export async function fetchAttachments(
   }
   await claim.beat('attachments', 0, survey.attachments, true)
   for await (const record of records()) {
-    if (record.kind !== 'attachment' || seen.has(record.id)) continue
-    seen.add(record.id)
+    if (record.kind !== 'attachment' || seen.has(storedId(record.id))) continue
+    seen.add(storedId(record.id))
     waiting.push(record)
     if (waiting.length === atOnce) await flush()
   }

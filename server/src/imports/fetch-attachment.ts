@@ -1,12 +1,8 @@
-import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import type { Context } from '../context.ts'
 import { type OpenedResponse, OutboundFailure } from '../outbound/stream.ts'
 import { parseUrl } from '../outbound/target.ts'
+import { openTemporaryFile } from '../storage/temporary-file.ts'
 import { authorization } from './requests.ts'
 
 /** Stores a file: its content, and its exact length. */
@@ -163,13 +159,12 @@ async function store(content: Content, sink: FileSink): Promise<number> {
 }
 
 async function storeByDisk(content: Content, sink: FileSink): Promise<number> {
-  const folder = await mkdtemp(join(tmpdir(), 'baton-attachment-'))
+  const { handle, close } = await openTemporaryFile()
   try {
-    const path = join(folder, 'file')
-    await pipeline(content.read(), createWriteStream(path))
-    await sink(createReadStream(path), content.bytes)
+    for await (const chunk of content.read()) await handle.writeFile(chunk)
+    await sink(handle.createReadStream({ start: 0, autoClose: false }), content.bytes)
     return content.bytes
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await close()
   }
 }

@@ -29,7 +29,7 @@ export interface Origin {
 }
 
 /** Ids of a source can have any length; an index entry cannot. */
-const stored = (id: string) =>
+export const stored = (id: string) =>
   id.length <= 300
     ? id.replace(/\p{Cs}/gu, '\uFFFD').replaceAll('\u0000', '')
     : `sha256 ${hashOf(id).toString('base64url')}`

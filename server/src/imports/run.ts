@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { mkdtemp, open, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type ImportCounts, type ImportMapping, programLimits } from '@baton/protocol'
 import { plus, repeat } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { json, sql } from '../db/sql.ts'
 import { hintOfLists, sendHints } from '../live/hint.ts'
 import type { Storage } from '../storage/storage.ts'
+import { openTemporaryFile } from '../storage/temporary-file.ts'
 import { raiseIssueNumber, takenNumbers } from '../workspaces/issue-numbers.ts'
 import { fetchAttachments, fitAttachments } from './attachments.ts'
 import { assignNumbers, highestNumber, type NumberedTeam } from './codes.ts'
@@ -354,31 +351,25 @@ async function fetchFromApi(
   claim: Claim,
 ): Promise<StoredFile> {
   await claim.beat('fetching', 0, 0, true)
-  const dir = await mkdtemp(join(tmpdir(), 'baton-import-'))
+  const { handle, close } = await openTemporaryFile()
   try {
-    const path = join(dir, 'data')
-    const file = await open(path, 'w')
     let bytes = 0
-    try {
-      const sink = async (lines: Buffer) => {
-        bytes += lines.length
-        if (bytes > maxFetchedBytes) throw new ImportFailed('The API has more data than an import can contain.')
-        await file.write(lines)
-        await claim.beat('fetching', bytes, 0)
-      }
-      await fetchSource(ctx, connection, openKey(ctx, one) ?? '', sink, claim.signal)
-    } finally {
-      await file.close()
+    const sink = async (lines: Buffer) => {
+      bytes += lines.length
+      if (bytes > maxFetchedBytes) throw new ImportFailed('The API has more data than an import can contain.')
+      await handle.writeFile(lines)
+      await claim.beat('fetching', bytes, 0)
     }
+    await fetchSource(ctx, connection, openKey(ctx, one) ?? '', sink, claim.signal)
     const stored: StoredFile = { name: 'data.jsonl', bytes, key: `imports/${one.id}/fetched` }
     await storage.remove(stored.key)
-    await storage.put(stored.key, createReadStream(path), bytes)
+    await storage.put(stored.key, handle.createReadStream({ start: 0, autoClose: false }), bytes)
     await ctx.db.tx(async (tx) => {
       await claim.confirm(tx)
       await tx.run(sql`update imports set files = ${json([stored])} where id = ${one.id}`)
     })
     return stored
   } finally {
-    await rm(dir, { recursive: true, force: true })
+    await close()
   }
 }
