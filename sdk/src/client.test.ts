@@ -47,6 +47,27 @@ describe('against the service', () => {
     })
   })
 
+  test('uploads a file to an issue, once', async ({ app }) => {
+    const { owner, id } = await app.workspace()
+    const client = new BatonClient({ baseUrl: app.rootUrl, token: owner.token, workspaceId: id })
+    const issue = await client.createIssue({ title: 'Mend the door' })
+    const place = { target_type: 'issue', target_id: issue.id } as const
+    const bytes = new Uint8Array([0, 1, 2, 255])
+    for (const content of [bytes, new Blob([bytes])]) {
+      const file = await client.uploadFile({ name: 'door ü.bin', ...place }, content)
+      expect(file).toMatchObject({ name: 'door ü.bin', bytes: 4, media_type: 'application/octet-stream' })
+      expect(await client.getFileContent({ file_id: file.id })).toEqual(bytes)
+    }
+    const draft = await client.uploadFile({ name: 'notes.txt' }, new TextEncoder().encode('Draft'))
+    expect((await client.getRelated({ issue_id: issue.id })).files).toHaveLength(2)
+    expect(await client.getFile({ file_id: draft.id })).toEqual(draft)
+    await expect(client.uploadFile({ name: '' }, bytes)).rejects.toMatchObject({ status: 422 })
+    await expect(
+      client.uploadFile({ name: 'a', target_type: 'issue', target_id: 'iss_01kjpwd6m0e0080008rg62fcdn' }, bytes),
+    ).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect((await client.getStorage()).files).toBe(3)
+  })
+
   test('returns an image as bytes', async ({ app }) => {
     const { owner, id } = await app.workspace()
     const { app: robot } = await app.installed(owner)

@@ -82,7 +82,8 @@ export async function purgeAtOnce(ctx: Context, id: string): Promise<boolean> {
 /** export.deletion-purges */
 async function purge(ctx: Context, id: string, { tellApps } = { tellApps: true }) {
   const { db, clock, log } = ctx
-  await db.tx((tx) => beginPurge(tx, id, clock.now()))
+  // It may have been canceled while other workspaces were purged.
+  if (!(await db.tx((tx) => beginPurge(tx, id, clock.now())))) return
   while (await uninstallBeforePurge(ctx, id));
   if (tellApps && (await waitsForRevoked(ctx, id))) return
   // No second attempt.

@@ -65,13 +65,15 @@ const statusWords = byWord<IssueStatus>(self('backlog', 'todo', 'in_progress', '
   ],
 })
 
-const categories: Record<string, IssueStatus> = {
-  triage: 'backlog',
-  backlog: 'backlog',
-  unstarted: 'todo',
-  started: 'in_progress',
-  completed: 'done',
-}
+const categories = new Map<string, IssueStatus>(
+  Object.entries({
+    triage: 'backlog',
+    backlog: 'backlog',
+    unstarted: 'todo',
+    started: 'in_progress',
+    completed: 'done',
+  }),
+)
 
 const canceledWords = new Set([
   'canceled',
@@ -98,7 +100,7 @@ export function closedLabel(value: string | null | undefined): 'Canceled' | 'Dup
 
 export const proposeStatus = (value: string, category: string | null | undefined): IssueStatus | null =>
   statusWords.get(plain(value)) ??
-  (closedLabel(value) || closedLabel(category) ? 'done' : (categories[plain(category ?? '')] ?? null))
+  (closedLabel(value) || closedLabel(category) ? 'done' : (categories.get(plain(category ?? '')) ?? null))
 
 const priorityWords = byWord<Priority>(self('no_priority', 'low', 'medium', 'high', 'urgent'), {
   no_priority: ['no priority', 'none', '0', 'unprioritized'],

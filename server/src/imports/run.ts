@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { mkdtemp, open, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type ImportCounts, type ImportMapping, programLimits } from '@baton/protocol'
-import { plus } from '../clock.ts'
+import { plus, repeat } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { json, sql } from '../db/sql.ts'
 import { hintOfLists, sendHints } from '../live/hint.ts'
 import type { Storage } from '../storage/storage.ts'
+import { openTemporaryFile } from '../storage/temporary-file.ts'
 import { raiseIssueNumber, takenNumbers } from '../workspaces/issue-numbers.ts'
-import { fetchAttachments } from './attachments.ts'
+import { fetchAttachments, fitAttachments } from './attachments.ts'
 import { assignNumbers, highestNumber, type NumberedTeam } from './codes.ts'
 import { FetchFailed, fetchSource } from './fetch.ts'
 import { filesPhase } from './files-phase.ts'
@@ -41,7 +38,7 @@ import {
   type StoredImport,
   sendImportHint,
 } from './state.ts'
-import { Survey } from './survey.ts'
+import { Problems, Survey } from './survey.ts'
 
 const maxAttempts = 3
 /** Of all pages of an API together. */
@@ -52,7 +49,7 @@ export async function workOnImport(ctx: Context, signal: AbortSignal): Promise<b
   const now = ctx.clock.now()
   const token = randomUUID()
   const one = await ctx.db.row<StoredImport>(sql`
-    update imports set claim = ${token}, claimed_until = ${plus(now, leaseMs)}
+    update imports set claim = ${token}, claimed_until = ${plus(now, leaseMs)}, attempts = attempts + 1
     where id = (
       select i.id from imports i join workspaces w on w.id = i.workspace_id
       where i.state in ('reading', 'running') and (i.claimed_until is null or i.claimed_until < ${now})
@@ -61,12 +58,24 @@ export async function workOnImport(ctx: Context, signal: AbortSignal): Promise<b
     returning ${columns}`)
   if (!one) return false
   const claim = new Claim(ctx, one.id, token, signal)
+  // A source may make the worker wait for an hour, and a file may be read for minutes.
+  const stopRenewing = repeat(
+    ctx.clock,
+    leaseMs / 3,
+    () => claim.renew(),
+    ({ message }) => ctx.log.warn({ message }, 'could not renew'),
+  )
   try {
+    // Workers died while they worked on it.
+    if (one.attempts > maxAttempts) throw new ImportFailed(stoppedByError)
     if (ctx.storage === null) throw new ImportFailed('No storage for files is configured.')
     if (one.state === 'reading') await read(ctx, ctx.storage, one, claim)
     else await run(ctx, ctx.storage, one, claim)
   } catch (error) {
     await settle(ctx, one, claim, error)
+  } finally {
+    await stopRenewing()
+    claim.end()
   }
   return true
 }
@@ -77,9 +86,11 @@ async function settle(ctx: Context, one: StoredImport, claim: Claim, error: unkn
   if (error instanceof Interrupted) return claim.release(false)
   if (error instanceof ImportFailed || error instanceof FetchFailed) return claim.finish('failed', error.message)
   ctx.log.warn({ import: one.id, message: (error as Error).message }, 'import')
-  if (one.attempts + 1 < maxAttempts) return claim.release(true)
-  return claim.finish('failed', 'An error of the server stopped the import. Start it again, or ask your operator.')
+  if (one.attempts < maxAttempts) return claim.release(true)
+  return claim.finish('failed', stoppedByError)
 }
+
+const stoppedByError = 'An error of the server stopped the import. Start it again, or ask your operator.'
 
 /** Fetches what the source has on the network, reads everything, proposes a mapping, and previews the run. */
 async function read(ctx: Context, storage: Storage, one: StoredImport, claim: Claim) {
@@ -131,6 +142,10 @@ async function surveyOf(records: () => AsyncIterable<SourceRecord>, claim: Claim
     const most = programLimits.importedIssuesTotal.toLocaleString('en')
     throw new ImportFailed(`The source has more than ${most} issues. Split it into several imports.`)
   }
+  if (survey.tooLarge)
+    throw new ImportFailed(
+      'The source has more names and relations than an import can have. Split it into several imports.',
+    )
   if (survey.related > 0) {
     const message = `${survey.related} links between related issues are left out: there is no such relation here`
     survey.problems.push({ row: null, field: 'related', value: null, message })
@@ -172,7 +187,9 @@ const allPhases = (ctx: Context, storage: Storage): Phase<never>[] => [
 /** What a run would do: the same plan, without its writes. */
 async function preview(ctx: Context, pass: Pass, claim: Claim) {
   const counts = noCounts()
-  const problems = [...pass.survey.problems]
+  const problems = new Problems()
+  problems.push(...pass.survey.problems.kept)
+  problems.count = pass.survey.problems.count
   for (const phase of allPhases(ctx, ctx.storage as Storage)) {
     const total = phase.total(pass)
     let done = 0
@@ -202,9 +219,10 @@ async function run(ctx: Context, storage: Storage, one: StoredImport, claim: Cla
   if (one.position === null) {
     await ctx.db.tx(async (tx) => {
       const current = await claim.confirm(tx)
-      await addProblems(tx, current, 0, survey.problems)
+      if (survey.attachments > 0) await fitAttachments(tx, one, ctx.config.workspaceBytes)
+      await addProblems(tx, current, 0, survey.problems.kept)
       await tx.run(sql`
-        update imports set problem_count = ${survey.problems.length}, position = ${json(position)} where id = ${one.id}`)
+        update imports set problem_count = ${survey.problems.count}, position = ${json(position)} where id = ${one.id}`)
     })
   }
   for (const [index, phase] of allPhases(ctx, storage).entries()) {
@@ -335,31 +353,25 @@ async function fetchFromApi(
   claim: Claim,
 ): Promise<StoredFile> {
   await claim.beat('fetching', 0, 0, true)
-  const dir = await mkdtemp(join(tmpdir(), 'baton-import-'))
+  const { handle, close } = await openTemporaryFile()
   try {
-    const path = join(dir, 'data')
-    const file = await open(path, 'w')
     let bytes = 0
-    try {
-      const sink = async (lines: Buffer) => {
-        bytes += lines.length
-        if (bytes > maxFetchedBytes) throw new ImportFailed('The API has more data than an import can contain.')
-        await file.write(lines)
-        await claim.beat('fetching', bytes, 0)
-      }
-      await fetchSource(ctx, connection, openKey(ctx, one) ?? '', sink, claim.signal)
-    } finally {
-      await file.close()
+    const sink = async (lines: Buffer) => {
+      bytes += lines.length
+      if (bytes > maxFetchedBytes) throw new ImportFailed('The API has more data than an import can contain.')
+      await handle.writeFile(lines)
+      await claim.beat('fetching', bytes, 0)
     }
+    await fetchSource(ctx, connection, openKey(ctx, one) ?? '', sink, claim.signal)
     const stored: StoredFile = { name: 'data.jsonl', bytes, key: `imports/${one.id}/fetched` }
     await storage.remove(stored.key)
-    await storage.put(stored.key, createReadStream(path), bytes)
+    await storage.put(stored.key, handle.createReadStream({ start: 0, autoClose: false }), bytes)
     await ctx.db.tx(async (tx) => {
       await claim.confirm(tx)
       await tx.run(sql`update imports set files = ${json([stored])} where id = ${one.id}`)
     })
     return stored
   } finally {
-    await rm(dir, { recursive: true, force: true })
+    await close()
   }
 }

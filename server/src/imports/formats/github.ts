@@ -210,8 +210,9 @@ function userOf(value: Json): SourceUser | null {
 function labelOf(value: Json): SourceLabel[] {
   const name = typeof value === 'string' ? text(value) : isObject(value) ? text(value.name) : null
   if (name === null) return []
-  const color = /^[0-9a-f]{6}$/i.test(value.color ?? '') ? `#${value.color.toLowerCase()}` : null
-  return [{ kind: 'label', id: name, name, color }]
+  const color = text(value.color)
+  const isColor = color !== null && /^[0-9a-f]{6}$/i.test(color)
+  return [{ kind: 'label', id: name, name, color: isColor ? `#${color.toLowerCase()}` : null }]
 }
 
 const objects = (value: Json): Json[] => (Array.isArray(value) ? value.filter(isObject) : [])
