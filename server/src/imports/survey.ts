@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import { programLimits } from '@baton/protocol'
-import { closedLabel } from './mapping.ts'
+import { closedLabel, plain } from './mapping.ts'
 import type {
   SourceCycle,
   SourceIssue,
@@ -72,6 +73,8 @@ export class Survey {
   comments = 0
   attachments = 0
   related = 0
+  /** Issues with points and without hours. */
+  points = 0
   problems: Problem[] = []
   tooMany = false
 
@@ -144,6 +147,7 @@ export class Survey {
       team: issue.team,
       archived: issue.archived,
       createdAt: issue.createdAt === null ? null : Date.parse(issue.createdAt),
+      title: titleHash(issue.title),
       row: issue.row,
     })
     this.#positions.set(issue.id, position)
@@ -171,6 +175,7 @@ export class Survey {
       this.teamsOf[kind].set(id, teams.add(issue.team))
     }
     this.related += issue.related.length
+    if (issue.points !== null && issue.hours === null) this.points++
     if (issue.parent || issue.duplicateOf || issue.blocks.length > 0 || issue.blockedBy.length > 0) {
       const { parent, blocks, blockedBy, duplicateOf, row } = issue
       references.push({ position, issue: { parent, blocks, blockedBy, duplicateOf, row } })
@@ -253,8 +258,17 @@ export interface IssueIndex {
   archived: boolean
   /** Milliseconds; null if the source does not say it. */
   createdAt: number | null
+  /** Of `titleHash`. */
+  title: string
   row: number
 }
+
+/** Tells two titles apart, without keeping them: there can be 100,000 of any length. */
+export const titleHash = (title: string) =>
+  createHash('sha256')
+    .update(plain(title.slice(0, 200)))
+    .digest('base64url')
+    .slice(0, 12)
 
 export const closedLabelOf = ({ status, statusType, resolution }: SourceIssue) =>
   closedLabel(status) ?? closedLabel(statusType) ?? closedLabel(resolution)

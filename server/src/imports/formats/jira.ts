@@ -47,14 +47,17 @@ function* recordsOf(item: TableRow, dates: TableDates, people: People): Generato
   const one = (...names: string[]) => columns.one(cells, ...names)
   const time = (name: string) => dates.time(one(name), row, name, problems)
   const key = one('Issue key', 'Key')
-  const id = one('Issue id') ?? key
   const title = one('Summary')
-  if (title === null || key === null || id === null) {
+  if (title === null || key === null) {
     const field = title === null ? 'Summary' : 'Issue key'
     yield { kind: 'problem', row, field, value: key ?? title, message: 'is empty; the row was skipped' }
     return
   }
-  const team = one('Project name') ?? one('Project key') ?? key.replace(/-\d+$/, '')
+  // Each Jira site counts its issues from 10000, so a number alone would find an issue of another site.
+  const project = key.replace(/-\d+$/, '')
+  const idOf = (number: string | null) => number && `${project}/${number}`
+  const id = idOf(one('Issue id')) ?? key
+  const team = one('Project name') ?? one('Project key') ?? project
   const reporter = one('Reporter') === null && one('Reporter Id') === null ? 'Creator' : 'Reporter'
   const creator = people.of(one(reporter), one(`${reporter} Id`))
   const assignee = people.of(one('Assignee'), one('Assignee Id'))
@@ -87,7 +90,7 @@ function* recordsOf(item: TableRow, dates: TableDates, people: People): Generato
     project: null,
     milestone: null,
     cycle: sprint === undefined ? null : `${team}/${sprint}`,
-    parent: one('Parent key', 'Parent', 'Parent id', 'Custom field (Epic Link)', 'Custom field (Parent Link)'),
+    parent: parentOf(item, idOf),
     ...links,
     creator: creator?.id ?? one(`${reporter} Id`),
     assignee: assignee?.id ?? one('Assignee Id'),
@@ -151,6 +154,13 @@ function attachmentOf(cell: string): { name: string; url: string }[] {
   const [, date, name, url] = /^([^;]*);[^;]*;([\s\S]*);(https?:\/\/[^;\s]+)\s*$/.exec(cell) ?? []
   if (date !== undefined && name && url) return [{ name: name.trim() || 'file', url }]
   return /^https?:\/\/\S+$/.test(cell) ? [{ name: cell.split('/').at(-1) || 'file', url: cell }] : []
+}
+
+/** A key, or the number of an issue, which is in the same project. */
+function parentOf({ cells, columns }: TableRow, idOf: (number: string) => string | null): string | null {
+  const names = ['Parent key', 'Parent', 'Parent id', 'Custom field (Epic Link)', 'Custom field (Parent Link)']
+  const parent = columns.one(cells, ...names)
+  return parent !== null && /^\d+$/.test(parent) ? idOf(parent) : parent
 }
 
 /** Columns such as "Outward issue link (Blocks)": outward is "blocks", inward is "is blocked by". */
