@@ -10,7 +10,7 @@ test(
     await page.goto('/settings/import')
     await page.getByRole('button', { name: 'Import issues' }).first().click()
     const dialog = page.getByRole('dialog', { name: 'Import issues' })
-    const rows = Array.from({ length: 4000 }, (_, index) =>
+    const rows = Array.from({ length: 3000 }, (_, index) =>
       linearRow({ Title: `Imported ${index}`, Creator: 'Grace Hopper', Status: index === 0 ? 'Simmering' : 'Todo' }),
     )
     await dialog
@@ -18,7 +18,7 @@ test(
       .setInputFiles({ name: 'linear.csv', mimeType: 'text/csv', buffer: Buffer.from(linearCsv(rows)) })
     await dialog.getByRole('button', { name: 'Read' }).click()
     await expect(page.getByRole('status').getByText('Ready')).toBeVisible({ timeout: 30_000 })
-    await expect(page.getByRole('row', { name: /issues/i })).toContainText('4000')
+    await expect(page.getByRole('row', { name: /issues/i })).toContainText('3000')
     await expect(page.getByRole('list', { name: 'Problems' })).toContainText('Simmering')
     expect((await api.listIssues({ query: 'Imported' })).data).toEqual([])
     await checkAxe(page)
@@ -38,13 +38,17 @@ test(
     await page.getByRole('button', { name: 'Start import' }).click()
     await expect(page.getByRole('status').getByText('Done')).toBeVisible({ timeout: 90_000 })
     const seen = await page.evaluate(() => [...(window as unknown as { progressSeen: Set<string> }).progressSeen])
-    const batches = seen.filter((text) => /^Running: issues, \d+ of 4000/.test(text))
+    const batches = seen.filter((text) => /^Running: issues, \d+ of 3000/.test(text))
     expect(batches.length, seen.join('\n')).toBeGreaterThan(1)
     await page.setViewportSize(narrow)
     expect(await scrolledSideways(page)).toEqual([])
     await expect(page.getByRole('button', { name: 'Start import' })).toHaveCount(0)
     await page.getByRole('link', { name: 'Show issues' }).click()
     await expect(page).toHaveURL(/\/issues/)
+    await page.goto('/settings/import')
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await expect(page.getByRole('list', { name: 'Imports' })).toContainText('3,000 issues created')
+    await page.setViewportSize(narrow)
     const [{ code } = { code: '' }] = (await api.listIssues({ query: 'Imported 0' })).data
     await page.goto(`/issue/${code}`)
     await expect(page.getByRole('main')).toContainText('Grace Hopper')
