@@ -5,6 +5,7 @@ test(
   'a manager imports a file, sees the progress without reload, and assigns a placeholder',
   verifies('import.progress', 'import.placeholder-assign'),
   async ({ page, company }) => {
+    test.slow()
     const { api } = company.owner
     await signedIn(page, company.owner)
     await page.goto('/settings/import')
