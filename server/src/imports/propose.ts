@@ -61,11 +61,11 @@ export async function lastMapping(
     select id from teams where workspace_id = ${workspace_id}
     union all select user_id from memberships where workspace_id = ${workspace_id}`)
   const ids = new Set<string | null>(here.map(({ id }) => id))
-  const isTeam = (choice: string | null) => choice === 'create' || choice === 'skip' || ids.has(choice)
   return {
     ...mapping,
     default_team_id: ids.has(mapping.default_team_id) ? mapping.default_team_id : null,
-    teams: kept(mapping.teams, isTeam),
+    // A created team is found by its name now.
+    teams: kept(mapping.teams, (choice) => choice === 'skip' || ids.has(choice)),
     // A placeholder may have become a member since.
     users: kept(mapping.users, (id) => id !== null && ids.has(id)),
     columns: sameColumns(mapping.columns, last.columns, described.columns),
