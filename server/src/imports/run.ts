@@ -105,7 +105,6 @@ async function read(ctx: Context, storage: Storage, one: StoredImport, claim: Cl
   }
   const proposal = await propose(ctx, one, survey, described)
   const mapping = proposed(changeMapping(ofSource(last, proposal), one.mapping), proposal)
-  if (one.source === 'csv') mapping.columns = { ...mapping.columns, ...described.proposed, ...notNull(mapping.columns) }
   const pass = await passOf(ctx, one, mapping, survey, records, ctx.clock.now())
   const { counts, problems } = await preview(ctx, pass, claim)
   await claim.store({ columns: described.columns, mapping, needs, counts, problems })
