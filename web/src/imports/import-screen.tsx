@@ -43,8 +43,8 @@ function Details({ one }: { one: Import }) {
   })
   const remove = async () => {
     await api.deleteImport(id)
-    await refreshImports()
     await navigate({ to: '/settings/import' })
+    await refreshImports()
   }
   const actions = isBusy ? (
     <Button onClick={() => act.run(() => api.cancelImport(id))}>Cancel</Button>
