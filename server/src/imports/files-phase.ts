@@ -84,9 +84,10 @@ const planOfFiles = (ctx: Context, copied: ReadonlyMap<string, StoredBytes>): Ph
     const created: (FetchedAttachment & { target: { type: 'issue' | 'comment'; id: string } })[] = []
     for (const file of files) {
       const position = survey.position(file.issue)
-      const issueId =
-        issueRefs.get(file.issue)?.target_id ??
-        (position !== undefined && isImported(pass, position) ? newIssueId(pass, position) : null)
+      const issueId = pass.strangers.has(file.issue)
+        ? null
+        : (issueRefs.get(file.issue)?.target_id ??
+          (position !== undefined && isImported(pass, position) ? newIssueId(pass, position) : null))
       if (refs.has(file.external_id)) counts.unchanged++
       else if (issueId === null) counts.skipped++
       else if (!file.fetched || file.key === null) {

@@ -131,7 +131,8 @@ export const updateImport = (ctx: Context, admitted: Member, id: string, { mappi
   changing(ctx, admitted, id, async ({ tx, now, caller }, one) => {
     refuseBusy(one)
     await checkMapping(tx, caller.workspaceId, one, mapping)
-    const after = changeMapping(mappingOf(one), mapping)
+    // Before the first reading only what was chosen: the proposal fills the rest.
+    const after = changeMapping<ImportMappingChange>(one.mapping, mapping)
     const row = await tx.row<StoredImport>(sql`
       update imports set mapping = ${json(after)}, updated_at = ${now} where id = ${id} returning ${columns}`)
     sendImportHint(tx, caller.workspaceId, id, 'update')

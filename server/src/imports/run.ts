@@ -12,10 +12,11 @@ import { assignNumbers, highestNumber, type NumberedTeam } from './codes.ts'
 import { FetchFailed, fetchSource } from './fetch.ts'
 import { filesPhase } from './files-phase.ts'
 import { describeSource, readSource } from './formats/index.ts'
-import { emptyMapping, proposed, proposePriority, proposeStatus, proposeType, userValue } from './mapping.ts'
+import { findStrangers } from './identity.ts'
+import { changeMapping, emptyMapping, proposed } from './mapping.ts'
 import { phases } from './phases/index.ts'
 import { type Pass, type Phase, teamOf } from './phases/phase.ts'
-import { proposeTeam } from './phases/teams.ts'
+import { lastMapping, ofSource, propose } from './propose.ts'
 import type { Described, ReadOptions, SourceFile, SourceRecord } from './record.ts'
 import { earlierIssues } from './refs.ts'
 import {
@@ -100,7 +101,10 @@ async function read(ctx: Context, storage: Storage, one: StoredImport, claim: Cl
   const stored = sourceFiles(storage, files)
   await claim.beat('reading', 0, 0, true)
   const described = await describeSource(one.source, stored)
-  const options = readOptions(mappingOf(one), described)
+  // What the last import of this source chose, where this one has not chosen yet.
+  const isFirst = Object.keys(one.needs).length === 0
+  const last = isFirst ? await lastMapping(ctx.db, one, described) : {}
+  const options = readOptions({ ...emptyMapping, ...changeMapping(last, one.mapping) }, described)
   const records = () => readSource(one.source, stored, options)
   const survey = await surveyOf(records, claim)
   if (survey.attachments > 0) await fetchAttachments(ctx, storage, one, survey, records, claim)
@@ -110,9 +114,9 @@ async function read(ctx: Context, storage: Storage, one: StoredImport, claim: Cl
     date_order: described.dateOrderNeeded,
     default_team: survey.teamless,
   }
-  const mapping = proposed(mappingOf(one), await propose(ctx, one, survey, described))
-  if (one.source === 'csv') mapping.columns = { ...mapping.columns, ...described.proposed, ...notNull(mapping.columns) }
-  const pass = passOf(one, mapping, survey, records, ctx.clock.now())
+  const proposal = await propose(ctx, one, survey, described)
+  const mapping = proposed(changeMapping(ofSource(last, proposal), one.mapping), proposal)
+  const pass = await passOf(ctx, one, mapping, survey, records, ctx.clock.now())
   const { counts, problems } = await preview(ctx, pass, claim)
   await claim.store({ columns: described.columns, mapping, needs, counts, problems })
   await claim.finish('ready')
@@ -153,31 +157,42 @@ async function surveyOf(records: () => AsyncIterable<SourceRecord>, claim: Claim
   return survey
 }
 
-const passOf = (
+async function passOf(
+  { db }: Context,
   one: StoredImport,
   mapping: ImportMapping,
   survey: Survey,
   records: () => AsyncIterable<SourceRecord>,
   startedAt: Date,
-): Pass => ({
-  origin: { workspaceId: one.workspace_id, source: one.source, startedAt },
-  importId: one.id,
-  creatorId: one.creator_id,
-  createdAt: new Date(one.created_at),
-  mapping,
-  survey,
-  records,
-  targets: {
+): Promise<Pass> {
+  const origin = { workspaceId: one.workspace_id, source: one.source, startedAt }
+  const strangers = await findStrangers(db, origin, survey)
+  survey.problems.push(...strangers.problems)
+  if (survey.points > 0 && mapping.hours_per_point === null) {
+    const message = `Estimate points of ${survey.points} issues are left out: enter how many hours a point has to import them`
+    survey.problems.push({ row: null, field: 'points', value: null, message })
+  }
+  return {
+    origin,
+    importId: one.id,
+    creatorId: one.creator_id,
+    createdAt: new Date(one.created_at),
+    mapping,
+    survey,
+    records,
+    strangers: strangers.ids,
+    targets: {
+      teams: new Map(),
+      users: new Map(),
+      labels: new Map(),
+      projects: new Map(),
+      milestones: new Map(),
+      cycles: new Map(),
+    },
     teams: new Map(),
-    users: new Map(),
-    labels: new Map(),
-    projects: new Map(),
-    milestones: new Map(),
-    cycles: new Map(),
-  },
-  teams: new Map(),
-  numbers: null,
-})
+    numbers: null,
+  }
+}
 
 const allPhases = (ctx: Context, storage: Storage): Phase<never>[] => [
   ...phases,
@@ -214,7 +229,7 @@ async function run(ctx: Context, storage: Storage, one: StoredImport, claim: Cla
   const records = () => readSource(one.source, stored, options)
   const survey = await surveyOf(records, claim)
   const startedAt = new Date(one.started_at as string)
-  const pass = passOf(one, mapping, survey, records, startedAt)
+  const pass = await passOf(ctx, one, mapping, survey, records, startedAt)
   let position: Position = one.position ?? { phase: 0, batch: 0 }
   if (one.position === null) {
     await ctx.db.tx(async (tx) => {
@@ -310,37 +325,6 @@ async function* ahead<Item>(batches: AsyncIterable<Item> | Iterable<Item>): Asyn
   } finally {
     await next.catch(() => {})
     await iterator.return?.()
-  }
-}
-
-/** The mapping by names. Values beyond the limit follow the same rules without being listed. */
-async function propose(ctx: Context, one: StoredImport, survey: Survey, described: Described): Promise<ImportMapping> {
-  const teams = await ctx.db.rows<{ id: string; name: string; key: string }>(sql`
-    select id, name, key from teams where workspace_id = ${one.workspace_id}`)
-  const people = [...survey.usedUsers].flatMap((id) => survey.users.get(id) ?? []).slice(0, programLimits.mappedValues)
-  const members = await ctx.db.rows<{ id: string; email: string }>(sql`
-    select u.id, lower(u.email) as email from memberships m join users u on u.id = m.user_id
-    where m.workspace_id = ${one.workspace_id} and u.email = any(${people.flatMap(({ email }) => email?.toLowerCase() ?? [])})`)
-  const table = <T>(values: Iterable<string>, proposal: (value: string) => T) =>
-    Object.fromEntries(
-      [...values]
-        .filter((value) => value !== '' && value.length <= programLimits.mappedValue)
-        .slice(0, programLimits.mappedValues)
-        .map((value) => [value, proposal(value)]),
-    ) as Record<string, T>
-  return {
-    ...emptyMapping,
-    teams: table(survey.teams.keys(), (name) => proposeTeam(name, teams)),
-    statuses: table(survey.statuses.keys(), (status) => proposeStatus(status, survey.statuses.get(status))),
-    priorities: table(survey.priorities, proposePriority),
-    types: table(survey.types, proposeType),
-    users: table(people.map(userValue), (value) => members.find(({ email }) => email === value)?.id ?? null),
-    labels: table(
-      [...survey.usedLabels].map((id) => survey.labels.get(id)?.name ?? id),
-      () => 'create' as const,
-    ),
-    columns: described.proposed ?? {},
-    date_order: described.dateOrder ?? null,
   }
 }
 

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import { limits, programLimits } from '@baton/protocol'
-import { closedLabel } from './mapping.ts'
+import { closedLabel, plain } from './mapping.ts'
 import type {
   SourceCycle,
   SourceIssue,
@@ -98,6 +99,8 @@ export class Survey {
   comments = 0
   attachments = 0
   related = 0
+  /** Issues with points and without hours. */
+  points = 0
   readonly problems = new Problems()
   tooMany = false
   /** More ids and names than fit into memory. */
@@ -176,7 +179,7 @@ export class Survey {
     }
   }
 
-  #addIssue({ title: _, description: __, ...source }: SourceIssue, references: References[]) {
+  #addIssue({ title, description: _, ...source }: SourceIssue, references: References[]) {
     const issue = copied(source)
     if (this.#positions.has(issue.id)) {
       const message = 'is in the source twice; the first one is imported'
@@ -194,6 +197,7 @@ export class Survey {
       team: issue.team,
       archived: issue.archived,
       createdAt: issue.createdAt === null ? null : Date.parse(issue.createdAt),
+      title: titleHash(title),
       row: issue.row,
     })
     for (const text of [issue.id, issue.key, issue.team]) this.#count(text)
@@ -225,6 +229,7 @@ export class Survey {
       this.teamsOf[kind].set(id, teams.add(issue.team))
     }
     this.related += issue.related.length
+    if (issue.points !== null && issue.hours === null) this.points++
     if (issue.parent || issue.duplicateOf || issue.blocks.length > 0 || issue.blockedBy.length > 0) {
       const { parent, blocks, blockedBy, duplicateOf, row } = issue
       for (const other of [parent, duplicateOf, ...blocks, ...blockedBy]) this.#count(other)
@@ -308,8 +313,17 @@ export interface IssueIndex {
   archived: boolean
   /** Milliseconds; null if the source does not say it. */
   createdAt: number | null
+  /** Of `titleHash`. */
+  title: string
   row: number
 }
+
+/** Tells two titles apart, without keeping them: there can be 100,000 of any length. */
+export const titleHash = (title: string) =>
+  createHash('sha256')
+    .update(plain(title.slice(0, 200)))
+    .digest('base64url')
+    .slice(0, 12)
 
 export const closedLabelOf = ({
   status,

@@ -15,7 +15,8 @@ import { meQuery } from './me.ts'
 import { forgetProject } from './projects.ts'
 import { singleFlight } from './single-flight.ts'
 
-const stale = (...queryKey: string[]) => void rereadKey(...queryKey)
+/** A new read cancels the one under way: with a change every moment, such as of an import, none would end. */
+const stale = (...queryKey: string[]) => void singleFlight(`stale ${queryKey}`, () => rereadKey(...queryKey))
 
 /** Reads the user's memberships first: a removed member has nothing else to read, and the shell shows that. */
 async function refreshWorkspace() {
