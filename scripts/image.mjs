@@ -1,6 +1,7 @@
 // Builds the image of deploy/Containerfile without network, on a base of Debian's packages and the Node that runs this, and
 // runs it. Everything is in directories of its own; no other image or container of the machine is touched.
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -143,6 +144,11 @@ function filledNpmCache() {
 
 async function fillNpmCache() {
   const cache = join(kept, 'npm')
+  const stamp = join(cache, 'filled-for')
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return cache
   const dir = mkdtempSync(join(tmpdir(), 'baton-npm-'))
   try {
     const { stdout } = await run('git', ['ls-files'], { cwd: root })
@@ -151,6 +157,7 @@ async function fillNpmCache() {
     }
     const args = ['ci', '--prefix', dir, '--cache', cache, '--prefer-offline', '--ignore-scripts']
     await step("Filling npm's cache", 'npm', args)
+    writeFileSync(stamp, lock)
     return cache
   } finally {
     rmSync(dir, { recursive: true, force: true })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { verifies } from '../../conformance/requirements.ts'
+import { filledDataDir } from '../test/empty-databases.ts'
 import { freePort, ServiceProcess } from '../test/service-process.ts'
 import { ConfigError, readConfig, unknownVariables } from './config.ts'
 import { warningsOf } from './warnings.ts'
@@ -102,27 +103,26 @@ describe('a setting in a file', () => {
     expect(stderr).not.toContain('secret\n')
   })
 
-  test(
-    'stops the start with one line if it is wrong',
-    verifies('settings.file-and-value', 'settings.file-bad'),
-    async () => {
-      const secret = 'not-a-key-but-secret'
-      const both = { BATON_SECRET_KEY: key(), BATON_SECRET_KEY_FILE: file(key()) }
-      for (const [env, line] of [
-        [both, /^BATON_SECRET_KEY and BATON_SECRET_KEY_FILE are both set.*\n$/],
-        [{ BATON_SECRET_KEY_FILE: file(secret) }, /^BATON_SECRET_KEY_FILE must be 32 bytes in base64\n$/],
-        // As if the value was set in place of the path.
-        [{ BATON_SECRET_KEY_FILE: secret }, /^BATON_SECRET_KEY_FILE names a file that does not exist\n$/],
-      ] as const) {
-        const data = join(dir, 'data')
-        const service = new ServiceProcess(await freePort(), { BATON_DATA_DIR: data, ...env })
-        expect(await service.ended()).toBe(1)
-        expect(service.output).toMatch(line)
-        expect(service.output).not.toContain(secret)
-        expect(existsSync(data)).toBe(false)
-      }
-    },
-  )
+  test('stops the start with one line if it is wrong', {
+    ...verifies('settings.file-and-value', 'settings.file-bad'),
+    timeout: 300_000,
+  }, async () => {
+    const secret = 'not-a-key-but-secret'
+    const both = { BATON_SECRET_KEY: key(), BATON_SECRET_KEY_FILE: file(key()) }
+    for (const [env, line] of [
+      [both, /^BATON_SECRET_KEY and BATON_SECRET_KEY_FILE are both set.*\n$/],
+      [{ BATON_SECRET_KEY_FILE: file(secret) }, /^BATON_SECRET_KEY_FILE must be 32 bytes in base64\n$/],
+      // As if the value was set in place of the path.
+      [{ BATON_SECRET_KEY_FILE: secret }, /^BATON_SECRET_KEY_FILE names a file that does not exist\n$/],
+    ] as const) {
+      const data = join(dir, 'data')
+      const service = new ServiceProcess(await freePort(), { BATON_DATA_DIR: data, ...env })
+      expect(await service.ended()).toBe(1)
+      expect(service.output).toMatch(line)
+      expect(service.output).not.toContain(secret)
+      expect(existsSync(data)).toBe(false)
+    }
+  })
 
   test('that others can read gives one warning', verifies('settings.file-readable-warning'), () => {
     const warnings = (mode: number) => {
@@ -160,25 +160,24 @@ describe('warnings of the start', () => {
     for (const version of ['22.12.0', '24.0.0', '26.2.1']) expect(warnings(version)).toEqual([])
   })
 
-  test(
-    'are printed once, and the service runs',
-    verifies('container.warns-exposed-loopback', 'settings.file-readable-warning', 'versions.node-20-warning'),
-    async () => {
-      const dir = mkdtempSync(join(tmpdir(), 'baton-settings-'))
-      const path = join(dir, 'key')
-      writeFileSync(path, key(), { mode: 0o644 })
-      const env = { HOST: '0.0.0.0', BATON_DATA_DIR: join(dir, 'data'), BATON_SECRET_KEY_FILE: path }
-      const service = await ServiceProcess.start(env)
-      try {
-        await expect.poll(() => service.output).toContain('The API is described')
-        const printed = service.output.split('\n').filter((line) => /warning/i.test(line))
-        const ended = process.versions.node.startsWith('20.') ? ['Node 20'] : []
-        const names = [...ended, 'HOST 0.0.0.0', 'BATON_SECRET_KEY_FILE']
-        expect(printed).toEqual(names.map((name) => expect.stringContaining(name)))
-      } finally {
-        await service.kill('SIGTERM')
-        rmSync(dir, { recursive: true, force: true })
-      }
-    },
-  )
+  test('are printed once, and the service runs', {
+    ...verifies('container.warns-exposed-loopback', 'settings.file-readable-warning', 'versions.node-20-warning'),
+    timeout: 300_000,
+  }, async () => {
+    const dir = await filledDataDir()
+    const path = join(dir, 'key')
+    writeFileSync(path, key(), { mode: 0o644 })
+    const env = { HOST: '0.0.0.0', BATON_DATA_DIR: dir, BATON_SECRET_KEY_FILE: path }
+    const service = await ServiceProcess.start(env)
+    try {
+      await expect.poll(() => service.output).toContain('The API is described')
+      const printed = service.output.split('\n').filter((line) => /warning/i.test(line))
+      const ended = process.versions.node.startsWith('20.') ? ['Node 20'] : []
+      const names = [...ended, 'HOST 0.0.0.0', 'BATON_SECRET_KEY_FILE']
+      expect(printed).toEqual(names.map((name) => expect.stringContaining(name)))
+    } finally {
+      await service.kill('SIGTERM')
+      rmSync(dir, { recursive: true, force: true })
+    }
+  })
 })
