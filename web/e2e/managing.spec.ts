@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, signUp, test, verifies } from './baton.ts'
+import { pickDay } from './parts.ts'
 
 test('invites several people to teams with one paste', async ({ page, company, service, secondBrowser, faults }) => {
   const nora = await signUp(service.url, 'Nora New')
