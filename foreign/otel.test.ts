@@ -65,7 +65,7 @@ async function makeDelivery(service: ServiceProcess) {
   const receiver = await Receiver.start()
   onTestFinished(() => receiver.stop())
   receiver.answer = (response) => response.writeHead(receiver.received.length === 1 ? 500 : 200).end()
-  const person = { email: 'ada@example.com', password: 'correct horse', display_name: 'Ada' }
+  const person = { email: 'ada@example.com', password: 'correct horse', name: 'Ada' }
   const { token } = await service.call('POST', '/auth/sign-up', person)
   const authorization = `Bearer ${token}`
   const { id } = await service.call('POST', '/workspaces', { name: 'Acme' }, { authorization })
