@@ -1,8 +1,10 @@
-import { describe, expect, test as plain, vi } from 'vitest'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { readFileSync } from 'node:fs'
+import { describe, expect, onTestFinished, test as plain, vi } from 'vitest'
 import { test, verifies } from '../test/harness.ts'
 import { only, webhookScene } from '../test/webhook.ts'
 import { sql } from './db/sql.ts'
-import { attemptTrace, startTrace, traceparentOf } from './trace.ts'
+import { attemptTrace, type Span, startTrace, traceparentOf } from './trace.ts'
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const given = `00-${traceId}-00f067aa0ba902b7-01`
@@ -157,3 +159,39 @@ test('a failed attempt is logged with delivery, endpoint, reason and request', a
   await app.deliver()
   expect(warned).not.toHaveBeenCalled()
 })
+
+test(
+  'subscribers get the spans of a request and of its attempts',
+  verifies('trace.otlp'),
+  async ({ app, receiver }) => {
+    const { owner } = await webhookScene(app, receiver)
+    const spans: Span[] = []
+    const add = (span: unknown) => void spans.push(span as Span)
+    subscribe('baton:span', add)
+    onTestFinished(() => void unsubscribe('baton:span', add))
+    receiver.answer = 500
+    const { headers } = await owner.with({ traceparent: given }).post('/issues', { title: 'A bug' })
+    await app.deliver()
+    await vi.waitFor(() => expect(spans).toHaveLength(2))
+    const [request, attempt] = spans as [Span, Span]
+    expect(request).toMatchObject({
+      traceId,
+      parentSpanId: '00f067aa0ba902b7',
+      name: 'POST /api/v1/issues',
+      kind: 'server',
+      failed: false,
+      attributes: { 'baton.request_id': headers.get('x-request-id'), 'http.response.status_code': 201 },
+    })
+    expect(attempt).toMatchObject({
+      traceId,
+      parentSpanId: request.spanId,
+      spanId: String(only(receiver.take()).headers.traceparent).slice(36, 52),
+      name: 'deliver Issue',
+      kind: 'client',
+      failed: true,
+      attributes: { 'error.type': 'http_error', 'http.response.status_code': 500 },
+    })
+    // The service itself has no package of OpenTelemetry.
+    expect(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).not.toContain('opentelemetry')
+  },
+)
