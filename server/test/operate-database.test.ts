@@ -67,7 +67,7 @@ const dump = (env: Env) =>
 
 test('commands that write refuse a database with other migrations', {
   ...verifies('admin.migrations-differ'),
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
   await withEnv(async (env) => {
     expect((await operate(createOwner('ann'), env)).code).toBe(0)
@@ -98,7 +98,7 @@ test('commands that write refuse a database with other migrations', {
 
 test('a deletion of a workspace that was killed is finished by the next', {
   ...verifies('admin.delete-workspace-resumes'),
-  timeout: 240_000,
+  timeout: 300_000,
 }, async () => {
   await withEnv(async (env) => {
     const created = await operate([...createOwner('ann'), '--json'], env)
@@ -134,7 +134,7 @@ test('a deletion of a workspace that was killed is finished by the next', {
 
 test('with PostgreSQL commands open the database itself, beside running processes or without', {
   ...verifiesOnPostgres('admin.postgres-direct'),
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
   const key = randomBytes(32).toString('base64')
   await withEmptyDatabase(async (url) => {

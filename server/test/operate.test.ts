@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ const ownerArgs = (name: string) => [
 
 test('the operator creates a reset link while the service runs on the embedded database', {
   ...verifies('reset.operator-link', 'reset.operator-link-key'),
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const dir = await dataDir()
   const service = await started({ BATON_DATA_DIR: dir })
@@ -95,7 +95,7 @@ const ask = (socketPath: string, method: string, path: string, body = '') =>
 test('commands work through the socket of a running embedded service', {
   ...verifies('admin.embedded-running', 'admin.no-password-argument', 'admin.socket-not-api', 'admin.doctor-healthy'),
   ...onEmbedded,
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
   const dir = await dataDir()
   const env = { BATON_DATA_DIR: dir }
@@ -152,7 +152,7 @@ test('commands work through the socket of a running embedded service', {
 test('doctor finds nothing wrong in a running service', {
   ...verifies('admin.doctor-healthy'),
   ...onEmbedded,
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const dir = await dataDir()
   const env = { BATON_DATA_DIR: dir }
@@ -173,7 +173,7 @@ test('doctor finds nothing wrong in a running service', {
 test('the socket is private, ends with the process, and a stale one is replaced', {
   ...verifies('admin.socket-permissions'),
   ...onEmbedded,
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const dir = await dataDir()
   const socket = join(dir, 'operate.sock')
@@ -204,7 +204,7 @@ test('the socket is private, ends with the process, and a stale one is replaced'
 test('without room for the path there is no socket, and the service says so once', {
   ...verifies('admin.socket-long-path'),
   ...onEmbedded,
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const base = mkdtempSync(join(tmpdir(), 'b-'))
   onTestFinished(() => rmSync(base, { recursive: true, force: true }))
@@ -215,6 +215,7 @@ test('without room for the path there is no socket, and the service says so once
   ] as const) {
     const dir = `${base}/${String(bytes).padEnd(bytes - base.length - 1 - socketName.length, 'x')}`
     expect(Buffer.byteLength(dir + socketName)).toBe(bytes)
+    renameSync(await filledDataDir(), dir)
     const service = await started({ BATON_DATA_DIR: dir })
     expect(existsSync(dir + socketName)).toBe(makes)
     expect(service.output.split('BATON_OPERATE_SOCKET').length - 1).toBe(makes ? 0 : 1)
@@ -227,7 +228,7 @@ test('without room for the path there is no socket, and the service says so once
 test('commands on a stopped directory take the lock and release it', {
   ...verifies('admin.embedded-stopped'),
   ...onEmbedded,
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const dir = await dataDir()
   const env = { BATON_DATA_DIR: dir }
@@ -252,7 +253,7 @@ test('commands on a stopped directory take the lock and release it', {
 test('exit codes, each with one JSON document', {
   ...verifies('admin.exit-codes'),
   ...onEmbedded,
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const dir = await dataDir()
   const env = { BATON_DATA_DIR: dir, BATON_ROOT_URL: 'http://127.0.0.1:1' }

@@ -27,20 +27,12 @@ export function runCommand({ ctx }: TestApp, [name, ...typed]: string[], passwor
 
 // npm test bundles the server, as npm start does. A test that is run alone uses what the compiler wrote.
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-const program = process.env.BATON_TEST_BUNDLE
-  ? [file('../../scripts/operate.mjs')]
-  : [
-      '--input-type=module',
-      '-e',
-      `import { operate } from '${file('../dist/operate/operate.js')}'
-       process.exitCode = await operate(process.argv.slice(1), process.env)`,
-      '--',
-    ]
+const program = file(process.env.BATON_TEST_BUNDLE ? '../../scripts/operate.mjs' : 'operate-program.mjs')
 
 /** Runs `npm run operate` in its own process, with these settings only. */
 export function startOperate(args: string[], env: Record<string, string>) {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(BATON_|DATABASE_URL$)/.test(name))
-  const child = spawn(process.execPath, [...program, ...args], { env: { ...Object.fromEntries(inherited), ...env } })
+  const child = spawn(process.execPath, [program, ...args], { env: { ...Object.fromEntries(inherited), ...env } })
   const ended = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
     const output = { stdout: '', stderr: '' }
     child.stdout.on('data', (text) => {

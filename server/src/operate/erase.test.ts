@@ -72,10 +72,10 @@ async function tracedPerson(app: TestApp) {
   const { db, clock } = app.ctx
   const now = clock.now()
   await db.run(sql`
-    insert into mails (id, kind, user_id, address, data, state, attempts, next_at, created_at)
-    values (${`mail_${zoe.user.id}`}, 'security', ${zoe.user.id}, ${zoe.user.email}, '{}', 'sent', 1, ${now}, ${now}),
+    insert into mails (id, kind, user_id, address, data, message_id, state, attempts, next_at, created_at)
+    values (${`mail_${zoe.user.id}`}, 'security', ${zoe.user.id}, ${zoe.user.email}, '{}', 'a', 'sent', 1, ${now}, ${now}),
       (${`mail_${owner.user.id}`}, 'security', ${owner.user.id}, null,
-        ${JSON.stringify({ event: 'break_glass', name: zoe.user.email })}::jsonb, 'sent', 1, ${now}, ${now})`)
+        ${JSON.stringify({ event: 'break_glass', name: zoe.user.email })}::jsonb, 'b', 'sent', 1, ${now}, ${now})`)
   await db.run(sql`
     insert into imports (id, workspace_id, creator_id, source, state, mapping, created_at, updated_at)
     values (${`imp_${zoe.user.id}`}, ${scene.id}, ${owner.user.id}, 'csv', 'done',

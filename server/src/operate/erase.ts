@@ -141,6 +141,7 @@ const copied: TextColumn[] = [
   { table: 'mails', column: 'data', type: 'jsonb' },
   { table: 'imports', column: 'mapping', type: 'jsonb' },
   { table: 'imports', column: 'needs', type: 'jsonb' },
+  { table: 'imports', column: 'position', type: 'jsonb' },
 ]
 const details: TextColumn[] = [{ table: 'audit_entries', column: 'details', type: 'jsonb' }]
 const importedValues: TextColumn[] = [

@@ -12,6 +12,7 @@ import { keyIsRight } from '../key-check.ts'
 import { createLog } from '../log.ts'
 import { GuardedClient } from '../outbound/client.ts'
 import { Relay } from '../relay/relay.ts'
+import type { Storage } from '../storage/storage.ts'
 import { openStorage } from '../storage-check.ts'
 import { Refusal } from './command.ts'
 
@@ -27,30 +28,33 @@ export async function openContext(config: Config, { unchecked = false } = {}): P
     const [current, ...previous] = secretKeys
     const keys = new Keyring(current as Buffer, [...previous, ...config.previousSecretKeys])
     if (!unchecked) await refuseUnlessRight(db, keys)
-    // stdout is for the answer.
-    const log = createLog(process.stderr.isTTY ? 'warn' : 'info', 2)
-    const clock = systemClock
-    const ctx: Context = {
-      config,
-      clock,
-      keys,
-      log,
-      db,
-      outbound: new GuardedClient({ allow: config.webhookAllow, clock }),
-      relay: new Relay(db, clock, log),
-      storage: unchecked ? null : await openStorage(config, db),
-    }
+    const { ctx, close: closeContext } = contextOn(db, config, keys, unchecked ? null : await openStorage(config, db))
     return {
       ctx,
       async close() {
-        await ctx.relay.stop()
-        await ctx.outbound.close()
+        await closeContext()
         await close()
       },
     }
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+/** For a command that opened the database itself. `close` leaves the database open. */
+export function contextOn(db: Db, config: Config, keys: Keyring, storage: Storage | null): Opened {
+  // stdout is for the answer.
+  const log = createLog(process.stderr.isTTY ? 'warn' : 'info', 2)
+  const clock = systemClock
+  const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
+  const relay = new Relay(db, clock, log)
+  return {
+    ctx: { config, clock, keys, log, db, outbound, relay, storage },
+    async close() {
+      await relay.stop()
+      await outbound.close()
+    },
   }
 }
 

@@ -143,10 +143,11 @@ async function readBody(request: IncomingMessage): Promise<Typed | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
+    // The rest is read too, so that the client gets the answer.
     bytes += chunk.length
-    if (bytes > maxBodyBytes) return undefined
-    chunks.push(chunk)
+    if (bytes <= maxBodyBytes) chunks.push(chunk)
   }
+  if (bytes > maxBodyBytes) return undefined
   try {
     const { values, password } = JSON.parse(Buffer.concat(chunks).toString()) as Typed
     const isText = (value: unknown) => typeof value === 'string' || value === true
