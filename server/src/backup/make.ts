@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
-import { open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import type { Clock } from '../clock.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { Db } from '../db/database.ts'
@@ -108,7 +107,7 @@ async function removeParts(dir: string, path: string) {
 async function writeDurably(backup: Readable, path: string) {
   const handle = await open(path, 'wx', 0o600)
   try {
-    await pipeline(backup, handle.createWriteStream({ autoClose: false }))
+    await writeFile(handle, backup)
     await handle.sync()
   } finally {
     await handle.close()
