@@ -43,7 +43,7 @@ export type Kind = 'embedded' | 'postgres'
 export const kind: Kind = process.env.DATABASE_URL ? 'postgres' : 'embedded'
 
 /** Settings for an empty place. */
-export async function emptyPlace(of: Kind, key = randomBytes(32)): Promise<Record<string, string>> {
+export async function emptyPlace(of: Kind, key: Buffer = randomBytes(32)): Promise<Record<string, string>> {
   const dir = newFolder()
   if (of === 'embedded') return { BATON_DATA_DIR: join(dir, 'data') }
   return {

@@ -66,7 +66,10 @@ test('the operator creates a reset link while the service runs on the embedded d
 })
 
 test('the command explains what is wrong', { timeout: 60_000 }, async () => {
-  expect(await operate([], {})).toMatchObject({ code: 2, stderr: expect.stringContaining('npm run operate -- COMMAND') })
+  expect(await operate([], {})).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('npm run operate -- COMMAND'),
+  })
   expect(await operate(['reset-link'], {})).toMatchObject({ code: 2 })
   const dir = newDataDir()
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))

@@ -38,7 +38,10 @@ async function moveTo(dir: string, url: string, batches = Number.POSITIVE_INFINI
   let asked = 0
   // Asked once for each batch.
   const signal = {
-    throwIfAborted: () => (++asked > batches ? ending.abort() : undefined, ending.signal.throwIfAborted()),
+    throwIfAborted() {
+      if (++asked > batches) ending.abort()
+      ending.signal.throwIfAborted()
+    },
   }
   try {
     return await move({ dataDir, url, clock: systemClock, progress: () => {}, signal: signal as AbortSignal })
