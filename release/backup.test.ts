@@ -25,8 +25,10 @@ async function started() {
 
 beforeAll(async () => {
   const service = await ServiceProcess.start(env)
-  ;({ headers, teamId } = await newcomer(service.url))
-  const { userId } = { userId: (await callerAt(service.url, headers)('GET', '/auth/me')).body.user.id as string }
+  const company = await newcomer(service.url)
+  headers = company.headers
+  teamId = company.teamId
+  const { userId } = company
   await service.kill('SIGTERM')
   const dataDir = await DataDir.open(env.BATON_DATA_DIR)
   const db = await dataDir.openDatabase(
@@ -36,9 +38,9 @@ beforeAll(async () => {
   const workspaceId = headers['x-workspace-id']
   for (let batch = 0; batch < 27; batch++) {
     await db.run(sql`
-      insert into events (id, workspace_id, type, action, payload, created_at)
-      select 'evt_' || lpad(${batch}::text, 4, '0') || lpad(i::text, 8, '0'), ${workspaceId}, 'Issue', 'update',
-        jsonb_build_object('text', repeat(md5(i::text), 55)), now()
+      insert into events (id, workspace_id, type, action, team_ids, body, created_at)
+      select 'evt_' || lpad(${batch}::text, 4, '0') || lpad(i::text, 8, '0'), ${workspaceId}, 'Issue', 'update', '{}',
+        json_build_object('text', repeat(md5(i::text), 55)), now()
       from generate_series(1, 10000) i`)
   }
   for (let batch = 0; batch < 10; batch++) {
