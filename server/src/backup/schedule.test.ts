@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { verifies, verifiesOnPostgres } from '../../../conformance/requirements.ts'
 import { addWorkspaces, newService } from '../../test/backup-service.ts'
+import { ConfigError, readConfig } from '../config.ts'
 import { Db } from '../db/database.ts'
 import { connectPostgres } from '../db/postgres.ts'
 import { sql } from '../db/sql.ts'
@@ -26,6 +27,19 @@ const scheduleOf = (service: Service, metrics = new Metrics()) =>
 const rowsOf = ({ db }: Service) =>
   db.rows<{ file: string | null; problem: string | null; finished: boolean }>(sql`
     select file, problem, finished_at is not null as finished from scheduled_backups order by due_at`)
+
+test('the settings are checked, on both sides of each limit', () => {
+  expect(readConfig({}).backup).toEqual({ dir: null, at: '0 3 * * *', keep: 14 })
+  for (const keep of ['1', '365']) expect(readConfig({ BATON_BACKUP_KEEP: keep }).backup.keep).toBe(Number(keep))
+  for (const keep of ['0', '366', 'x']) {
+    expect(() => readConfig({ BATON_BACKUP_KEEP: keep })).toThrow(
+      'BATON_BACKUP_KEEP must be a whole number from 1 to 365',
+    )
+  }
+  expect(readConfig({ BATON_BACKUP_AT: '*/5 * * * 1-5' }).backup.at).toBe('*/5 * * * 1-5')
+  for (const at of ['soon', '0 3 30 2 *', '61 * * * *'])
+    expect(() => readConfig({ BATON_BACKUP_AT: at })).toThrow(ConfigError)
+})
 
 test('a process makes one backup at each instant', verifies('backup.scheduled-once'), async () => {
   const service = await newService({ BATON_BACKUP_AT: '30 * * * *' })
