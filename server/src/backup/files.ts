@@ -1,6 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, type Hash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -80,22 +80,20 @@ async function writeWhole(dir: string, { sha256 }: ListedFile, body: Readable) {
   const handle = await open(part, 'wx', 0o600)
   try {
     const hash = createHash('sha256')
-    await pipeline(
-      body,
-      async function* (source) {
-        for await (const chunk of source) {
-          hash.update(chunk)
-          yield chunk
-        }
-      },
-      handle.createWriteStream({ autoClose: false }),
-    )
+    await writeFile(handle, hashed(body, hash))
     if (hash.digest('hex') !== sha256) throw new WrongContent()
     await handle.sync()
     await rename(part, join(dir, sha256))
   } finally {
     await handle.close().catch(() => {})
     await rm(part, { force: true })
+  }
+}
+
+async function* hashed(body: AsyncIterable<Buffer>, hash: Hash) {
+  for await (const chunk of body) {
+    hash.update(chunk)
+    yield chunk
   }
 }
 

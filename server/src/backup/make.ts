@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
-import { open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import type { Clock } from '../clock.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { Db } from '../db/database.ts'
@@ -84,7 +83,7 @@ export async function writeBackupFile(
     const part = partOf(path, options.writer ?? String(process.pid))
     try {
       const storage = service.config.files?.kind === 'directory' ? service.storage : null
-      await backUp(service, (backup) => writeDurably(backup, part), { ...options, withFiles: storage !== null })
+      await backUp(service, (backup) => writeDurably(backup, part, signal), { ...options, withFiles: storage !== null })
       const summary = await verifyBackup(part)
       const files = storage && (await copyFiles(filesOf(part), storage, filesBeside(dir), signal))
       signal?.throwIfAborted()
@@ -105,10 +104,10 @@ async function removeParts(dir: string, path: string) {
     if (name.startsWith(`${start}.`) && name.endsWith('.part')) await rm(join(dir, name), { force: true })
 }
 
-async function writeDurably(backup: Readable, path: string) {
+async function writeDurably(backup: Readable, path: string, signal: AbortSignal | undefined) {
   const handle = await open(path, 'wx', 0o600)
   try {
-    await pipeline(backup, handle.createWriteStream({ autoClose: false }))
+    await writeFile(handle, backup, signal ? { signal } : {})
     await handle.sync()
   } finally {
     await handle.close()

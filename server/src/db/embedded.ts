@@ -160,7 +160,7 @@ class DatabaseThread {
 
   static async open(where: PGliteOptions, options: Options): Promise<DatabaseThread> {
     const workerData: ThreadOptions = { where, disk: options.disk?.shared }
-    const worker = new Worker(new URL('db/embedded-thread.js', compiledDir), { workerData })
+    const worker = new Worker(new URL('db/embedded-thread.js', compiledDir), { workerData, execArgv: [] })
     await once(worker, 'message')
     return new DatabaseThread(worker, options)
   }

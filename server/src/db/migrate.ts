@@ -35,6 +35,7 @@ export const migrationNames = () =>
 
 /** How the migrations of the database differ from those of this version. */
 export async function differingMigrations(db: Db): Promise<{ missing: string[]; unknown: string[] }> {
+  await refuseUnfinished(db)
   const { exists } = (await db.row<{ exists: boolean }>(sql`
     select to_regclass('public.migrations') is not null as exists`)) as { exists: boolean }
   const rows = exists ? await db.rows<{ name: string }>(sql`select name from migrations order by name`) : []

@@ -52,6 +52,7 @@ const readers: { title: string; names: string[] }[] = [
     names: [
       'running',
       'operating',
+      'backups',
       'containers',
       'deploying',
       'monitoring',

@@ -28,7 +28,6 @@ async function statementsOf(app: TestApp, work: () => Promise<unknown>) {
         rows: counted((statement) => tx.rows(statement)) as Queryable['rows'],
         row: counted((statement) => tx.row(statement)) as Queryable['row'],
         run: counted((statement) => tx.run(statement)),
-        afterCommit: (topic, messages) => tx.afterCommit(topic, messages),
       }
       return run(counting)
     }),
