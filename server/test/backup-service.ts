@@ -86,7 +86,7 @@ export async function newService(settings: Record<string, string> = {}, log: Log
     cpSync(dataOf(inject('template')), join(env.BATON_DATA_DIR as string, 'db'), { recursive: true })
   const { config, db, dataDir, close } = await openPlace({ ...env, ...settings })
   await migrate(db)
-  dataDir?.secretKey()
+  dataDir?.secretKeys()
   const storage = await openStorage(config, db)
   const clock = new TestClock()
   const backupDir = config.backup.dir as string

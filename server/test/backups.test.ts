@@ -232,3 +232,23 @@ test('a move is refused while the service runs; killed, it goes on; the printed 
 
 /** What a shell reads. */
 const inShell = (value: string) => execFileSync('bash', ['-c', `printf %s ${value}`], { encoding: 'utf8' })
+
+test('a restore erases the people who were erased after the backup', {
+  ...verifies('safety.erase-after-restore'),
+  timeout,
+}, async () => {
+  const original = { ...(await place()), BATON_BACKUP_DIR: newFolder() }
+  const before = await started(original)
+  const owner = { email: 'ann@example.com', name: 'Ann', password: 'a password' }
+  const erased = { email: 'grace@example.com', name: 'Grace Hopper', password: 'a password' }
+  for (const person of [owner, erased]) await before.call('POST', '/auth/sign-up', person)
+  const { file } = await done(['backup'], original)
+  await done(['erase-person', '--email', erased.email, '--confirm', erased.email], original)
+  await before.kill('SIGTERM')
+  const restored = await emptyLike(original)
+  await done(['restore', file], restored)
+  const after = await started(restored)
+  const signIn = async ({ email, password }: typeof owner) =>
+    (await callerAt(after.url, {})('POST', '/auth/sign-in', { email, password })).status
+  expect([await signIn(owner), await signIn(erased)]).toEqual([200, 401])
+})

@@ -172,7 +172,7 @@ async function embeddedCopy() {
   const { config, db, dataDir } = await openPlace(env)
   await migrate(db)
   await addWorkspaces(db, 10)
-  const key = dataDir?.secretKey().toString('base64') as string
+  const key = dataDir?.secretKeys()[0].toString('base64') as string
   const { clock, log } = await serviceParts()
   return { config, db, storage: null, clock, log, env, backupDir: newFolder(), close: async () => {}, key }
 }

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { verifies, verifiesOnPostgres } from '../../../conformance/requirements.ts'
 import { addWorkspaces, newService } from '../../test/backup-service.ts'
 import { ConfigError, readConfig } from '../config.ts'
+import { backupMetrics } from '../counters.ts'
 import { Db } from '../db/database.ts'
 import { connectPostgres } from '../db/postgres.ts'
 import { sql } from '../db/sql.ts'
@@ -22,8 +23,7 @@ const backups = ({ backupDir }: Service) =>
   readdirSync(backupDir)
     .filter((name) => name.endsWith('.backup'))
     .sort()
-const scheduleOf = (service: Service, metrics = new Metrics()) =>
-  new BackupSchedule(service, service.backupDir, metrics)
+const scheduleOf = (service: Service) => new BackupSchedule(service, service.backupDir, backupMetrics)
 const rowsOf = ({ db }: Service) =>
   db.rows<{ file: string | null; problem: string | null; finished: boolean }>(sql`
     select file, problem, finished_at is not null as finished from scheduled_backups order by due_at`)
@@ -44,7 +44,7 @@ test('the settings are checked, on both sides of each limit', () => {
 test('a process makes one backup at each instant', verifies('backup.scheduled-once'), async () => {
   const service = await newService({ BATON_BACKUP_AT: '30 * * * *' })
   const metrics = new Metrics()
-  const schedule = scheduleOf(service, metrics)
+  const schedule = scheduleOf(service)
   service.clock.advance({ minutes: 29, seconds: 59 })
   await service.db.run(sql`insert into scheduled_backups (due_at, claimed_by, claimed_until, finished_at)
     values ('2026-03-02T08:30:00Z', 'earlier', now(), '2026-03-02T08:31:00Z')`)
@@ -76,7 +76,7 @@ test('an instant that passed long before the start is left out, a recent one is 
 
 test('the schedule runs in a service and stops with it', async () => {
   const service = await newService(hourly)
-  const stop = startBackups(service, new Metrics())
+  const stop = startBackups(service, backupMetrics)
   service.clock.advance({ seconds: 15 })
   await stop()
   // Stopped while it was made: the claim is free for another process.
@@ -172,7 +172,7 @@ test('a backup that fails is logged and counted, keeps the older ones, and is tr
   const log = pino({ base: null }, { write: (line: string) => void logged.push(JSON.parse(line)) })
   const service = await newService({ ...hourly, BATON_BACKUP_KEEP: '1' }, log)
   const metrics = new Metrics()
-  const schedule = scheduleOf(service, metrics)
+  const schedule = scheduleOf(service)
   await schedule.run(never)
   const [first] = backups(service)
   // A folder in place of the file that it writes.

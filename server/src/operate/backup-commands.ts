@@ -15,6 +15,8 @@ import type { Db } from '../db/database.ts'
 import { keyFileIn } from '../db/key-file.ts'
 import { keyIsRight } from '../key-check.ts'
 import { type Command, exitCodes, Refusal, UsageError } from './command.ts'
+import { eraseListed } from './erase.ts'
+import { contextOn } from './open.ts'
 
 const file = { kind: 'path', positional: true, required: true } as const
 
@@ -121,7 +123,7 @@ export const restoreCommand: Command = {
         config,
         progress,
         checkKey: (db, key) => checkKey(db, new Keyring(key, config.previousSecretKeys)),
-        eraseListed,
+        eraseListed: (db, key, dir) => eraseAgain(db, key, dir ?? config.backup.dir, config),
       })
       return {
         exit: missingFiles.length === 0 ? exitCodes.done : exitCodes.failed,
@@ -141,7 +143,15 @@ async function checkKey(db: Db, keys: Keyring) {
 }
 
 /** Erases again the people whom `erasures.json` beside the backup names. */
-const eraseListed = async (_db: Db, _backupDir: string | null): Promise<void> => {}
+async function eraseAgain(db: Db, key: Buffer, dir: string | null, config: Config) {
+  if (dir === null) return
+  const { ctx, close } = contextOn(db, config, new Keyring(key, config.previousSecretKeys), null)
+  try {
+    await eraseListed(ctx, dir)
+  } finally {
+    await close()
+  }
+}
 
 export const moveCommand: Command = {
   name: 'move',
