@@ -12,6 +12,7 @@ import { postgresEnv, startRoles } from './kills.mjs'
 const shareOfPace = 0.5
 const warmUpMs = 5000
 const steadyMs = 4000
+const problemsShown = 5
 const limits = { writesMs: 45_000, promotionMs: 15_000, deliveriesMs: 60_000 }
 const programs = { patroni: 'patroni', etcd: 'etcd-server', haproxy: 'haproxy', nft: 'nftables', ip: 'iproute2' }
 
@@ -136,6 +137,7 @@ async function fail(cluster, fault, routes, pace) {
     ),
   ].join(', ')
   console.log(`  ${problems.length > 0 ? '✗' : '✓'} ${line}`)
+  for (const problem of problems.slice(0, problemsShown)) console.log(`    ${problem}`)
   return { problems, line }
 }
 

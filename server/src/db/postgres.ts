@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { type Driver, isDatabaseUnavailable, isStalePlan, mustCommit, type Result } from './database.ts'
-import { Hosts, isReadOnly } from './hosts.ts'
+import { type Driver, isDatabaseUnavailable, isReadOnly, isStalePlan, mustCommit, type Result } from './database.ts'
+import { Hosts } from './hosts.ts'
 import { keepAlive, waitForClose } from './link.ts'
 import { listen } from './listen.ts'
 import { PlanGenerations } from './plan-generations.ts'
