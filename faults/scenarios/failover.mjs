@@ -102,9 +102,11 @@ async function fail(cluster, fault, routes, pace) {
   }
   for (const { workload } of loads) workload.start()
   await sleep(warmUpMs)
+  const connection = await cluster.connect(standby)
   const at = performance.now()
   await fault.inject(cluster, primary)
-  const promotedAt = await promotion(cluster, standby, at)
+  const promotedAt = await promotion(connection, at)
+  connection.end().catch(() => {})
   const problems = promotedAt === null ? ['the standby was not promoted'] : []
   // Until the end of the fault: an old primary that was cut off must not accept anything.
   const writes =
@@ -146,10 +148,11 @@ async function fail(cluster, fault, routes, pace) {
 
 const inSeconds = (ms) => `${(ms / 1000).toFixed(1)} s`
 
-/** When the standby became the primary, or null. */
-async function promotion(cluster, standby, at) {
+/** When the standby of this connection became the primary, or null. A promotion keeps connections. */
+async function promotion(connection, at) {
   while (performance.now() - at < limits.writesMs) {
-    if (await cluster.isPrimary(standby)) return performance.now()
+    const { rows } = await connection.query('select pg_is_in_recovery() as standby')
+    if (!rows[0].standby) return performance.now()
     await sleep(50)
   }
   return null
