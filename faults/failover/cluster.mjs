@@ -13,6 +13,7 @@ import { Network } from './network.mjs'
 const servers = ['db1', 'db2']
 const machines = [...servers, 'witness']
 const readyWithinMs = 90_000
+const queryTimeoutMs = 10_000
 const password = 'secret-of-baton'
 
 const template = (name) => readFileSync(join(root, 'deploy', 'patroni', name), 'utf8')
@@ -145,29 +146,29 @@ export class Cluster {
     return []
   }
 
-  async isPrimary(name) {
-    const rows = await this.query(name, 'select pg_is_in_recovery() as standby', 1000).catch(() => [])
-    return rows[0]?.standby === false
+  /** As the superuser. */
+  async query(name, text) {
+    const client = await this.connect(name)
+    try {
+      return (await client.query(text)).rows
+    } finally {
+      client.end().catch(() => {})
+    }
   }
 
-  /** As the superuser. */
-  async query(name, text, timeoutMs = 10_000) {
+  async connect(name) {
     const client = new pg.Client({
       host: this.addressOf(name),
       port: 5432,
       user: 'postgres',
       database: 'postgres',
       password: passwordIn('superuser'),
-      connectionTimeoutMillis: timeoutMs,
-      query_timeout: timeoutMs,
+      connectionTimeoutMillis: queryTimeoutMs,
+      query_timeout: queryTimeoutMs,
     })
     client.on('error', () => {})
-    try {
-      await client.connect()
-      return (await client.query(text)).rows
-    } finally {
-      client.end().catch(() => {})
-    }
+    await client.connect()
+    return client
   }
 
   /** Tries to write on the machine itself, without waiting for the standby. Returns whether the server accepted it. */

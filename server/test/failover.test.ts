@@ -85,6 +85,8 @@ describe.skipIf(!process.env.DATABASE_URL)('two nodes on two database hosts', { 
     'work with the empty tables of rates and relayed attempts',
     verifiesOnPostgres('ha.unlogged-empty'),
     async () => {
+      // A delivery in progress was logged as failed while there was no primary.
+      const before = errors().length
       // Its row was lost with the primary, so its answer is refused; limits begin anew.
       const answered = await ada.person('POST', `/agent-apps/${robot.appId}/listen/${waiting.attempt_id}`, {
         status: 200,
@@ -96,7 +98,7 @@ describe.skipIf(!process.env.DATABASE_URL)('two nodes on two database hosts', { 
       const { attempt_id } = await nextAttempt(listener)
       const path = `/agent-apps/${robot.appId}/listen/${attempt_id}`
       expect((await ada.person('POST', path, { status: 200 })).status).toBe(204)
-      expect(errors()).toEqual([])
+      expect(errors().slice(before)).toEqual([])
     },
   )
 })

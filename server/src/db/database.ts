@@ -246,8 +246,16 @@ export const isDatabaseUnavailable = (error: unknown) =>
 /** The statement waited too long for a lock, or ran too long itself. */
 export const isTimedOut = (error: unknown) => isLockTimeout(error) || sqlState(error) === '57014'
 
+/**
+ * The server is a standby, or its operator made it read-only. A standby refuses writes, and with another code even reads
+ * of unlogged tables. Messages are translated, names of the server's functions are not.
+ */
+export const isReadOnly = (error: unknown) =>
+  sqlState(error) === '25006' ||
+  (sqlState(error) === '0A000' && (error as { routine?: unknown }).routine === 'get_relation_info')
+
 /** The disk is full, or the database is read-only. */
-export const isUnwritable = (error: unknown) => ['53100', '25006'].includes(String(sqlState(error)))
+export const isUnwritable = (error: unknown) => sqlState(error) === '53100' || isReadOnly(error)
 
 /** A unique index or key with this name refused the row. */
 export const isDuplicate = (error: unknown, constraint: string) =>

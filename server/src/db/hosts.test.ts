@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { verifiesOnPostgres } from '../../../conformance/requirements.ts'
 import { DatabaseProxy } from '../../../faults/database-proxy.mjs'
 import { Replicas, withHosts } from '../../test/replicas.ts'
-import { type Db, isDatabaseUnavailable } from './database.ts'
+import { type Db, isDatabaseUnavailable, isUnwritable } from './database.ts'
 import { findPrimary } from './hosts.ts'
 import { openPostgres } from './open-postgres.ts'
 import { sql } from './sql.ts'
@@ -12,7 +12,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a primary and a standby', { timeout:
   let replicas: Replicas
   beforeAll(async () => {
     replicas = await Replicas.start()
-    await replicas.primary.query('create table notes (text text not null)')
+    await replicas.primary.query('create table notes (text text not null); create unlogged table counts (key text)')
   }, 60_000)
   afterAll(() => replicas?.stop())
 
@@ -54,6 +54,13 @@ describe.skipIf(!process.env.DATABASE_URL)('a primary and a standby', { timeout:
     )
     const unknown = withHosts(standby.url, primary.url).replace('baton@', 'stranger@')
     await expect(open(unknown)).rejects.toThrow('DATABASE_URL cannot be used: role "stranger" does not exist')
+  })
+
+  test('one host that is a standby refuses writes, and reads of unlogged tables', verifiesOnPostgres(), async () => {
+    const db = await open(replicas.standby.url)
+    await expect(db.run(write('refused'))).rejects.toSatisfy(isUnwritable)
+    await expect(db.rows(sql`select key from counts`)).rejects.toSatisfy(isUnwritable)
+    expect(await db.rows(sql`select text from notes where text = 'refused'`)).toEqual([])
   })
 
   test(

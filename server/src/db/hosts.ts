@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { urlsOfHosts } from '../database-url.ts'
-import { isDatabaseUnavailable, sqlState } from './database.ts'
+import { isDatabaseUnavailable, isReadOnly, sqlState } from './database.ts'
 import { keepAlive } from './link.ts'
 
 /** Looks begin at most this often. */
@@ -146,9 +146,6 @@ export async function findPrimary(url: string): Promise<string> {
   await hosts.available()
   return hosts.url
 }
-
-/** The server is a standby now, or its operator made it read-only. */
-export const isReadOnly = (error: unknown) => sqlState(error) === '25006'
 
 /** Once one is a primary, waits only a little for the others. */
 async function askAll(urls: string[]): Promise<Answer[]> {

@@ -8,11 +8,12 @@ import {
   type DatabaseObserver,
   type Driver,
   isDatabaseUnavailable,
+  isReadOnly,
   isStalePlan,
   mustCommit,
   type Result,
 } from './database.ts'
-import { Hosts, isReadOnly } from './hosts.ts'
+import { Hosts } from './hosts.ts'
 import { keepAlive, waitForClose } from './link.ts'
 import { listen } from './listen.ts'
 import { PlanGenerations } from './plan-generations.ts'
