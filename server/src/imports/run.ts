@@ -169,7 +169,7 @@ async function passOf(
   const strangers = await findStrangers(db, origin, survey)
   survey.problems.push(...strangers.problems)
   if (survey.points > 0 && mapping.hours_per_point === null) {
-    const message = `Estimate points of ${survey.points} issues are left out: enter how many hours a point has to import them`
+    const message = `Estimate points of ${survey.points} ${survey.points === 1 ? 'issue' : 'issues'} are left out: enter how many hours a point has to import them`
     survey.problems.push({ row: null, field: 'points', value: null, message })
   }
   return {
