@@ -10,6 +10,8 @@ import { ImageEngine } from '../scripts/image.mjs'
 import { freePort } from '../server/test/service-process.ts'
 
 const run = promisify(execFile)
+/** Those that podman sets by default can be above what a container of this machine is allowed. */
+const ulimits = ['--ulimit', 'nofile=4096:4096', '--ulimit', 'nproc=4096:4096']
 const maxAddedBytes = 100_000_000
 const buildArgs = { REVISION: 'a1b2c3', SOURCE: 'https://git.example/baton' }
 const { version } = JSON.parse(readFileSync('server/package.json', 'utf8')) as { version: string }
@@ -31,6 +33,7 @@ describe('the image', () => {
     await engine.podman(
       ...['run', '--detach', '--name', name, '--network', 'host', '--ipc', 'none', '--no-healthcheck'],
       ...['--read-only', '--read-only-tmpfs=false', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
+      ...ulimits,
       ...settings,
       'localhost/one',
     )
@@ -195,7 +198,7 @@ describe('the image', () => {
     await once(silent, 'listening')
     const health = (port: number) => {
       const timed = ['-c', 'date +%s%N; baton-server health; code=$?; date +%s%N; exit $code']
-      const options = ['--rm', '--network', 'host', '-e', `PORT=${port}`, '--entrypoint', 'sh']
+      const options = ['--rm', ...ulimits, '--network', 'host', '-e', `PORT=${port}`, '--entrypoint', 'sh']
       return ended(engine.podman('run', ...options, 'localhost/one', ...timed))
     }
     try {

@@ -71,10 +71,10 @@ describe.each(['node-20.19', 'node-22', 'node-24', 'node-26'])('%s', (name) => {
       try {
         await expect.poll(() => output, { timeout: 180_000, interval: 200 }).toContain('The API is described')
         expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200)
-        const warnings = output.split('\n').filter((line) => line.startsWith('Warning: '))
-        expect(warnings).toEqual(name === 'node-20.19' ? [expect.stringContaining('the Node 20 line ended')] : [])
         child.kill('SIGTERM')
         expect(await ended).toEqual([0, null])
+        const warnings = output.split('\n').filter((line) => line.startsWith('Warning: '))
+        expect(warnings).toEqual(name === 'node-20.19' ? [expect.stringContaining('the Node 20 line ended')] : [])
       } finally {
         child.kill('SIGKILL')
         await ended

@@ -171,6 +171,8 @@ describe('warnings of the start', () => {
     const service = await ServiceProcess.start(env)
     try {
       await expect.poll(() => service.output).toContain('The API is described')
+      // It comes through another pipe.
+      await expect.poll(() => service.output).toContain('BATON_SECRET_KEY_FILE')
       const printed = service.output.split('\n').filter((line) => /warning/i.test(line))
       const ended = process.versions.node.startsWith('20.') ? ['Node 20'] : []
       const names = [...ended, 'HOST 0.0.0.0', 'BATON_SECRET_KEY_FILE']
