@@ -9,8 +9,8 @@ import { countSealed, resealAll } from '../src/key-check.ts'
 import { filledDataDir } from './empty-databases.ts'
 import { test, verifies } from './harness.ts'
 import { operate, runCommand, startOperate } from './operate.ts'
-import type { Received } from './receiver.ts'
 import { ServiceProcess } from './service-process.ts'
+import { only } from './webhook.ts'
 
 const onEmbedded = { skip: Boolean(process.env.DATABASE_URL) }
 const keyIn = (dir: string) => readFileSync(join(dir, 'secret.key'), 'utf8').trim()
@@ -67,7 +67,7 @@ test('rotates the key of a running service, and deliveries are signed as before'
     for (let tries = 0; receiver.received.length === 0 && tries < 600; tries++) {
       await new Promise((later) => setTimeout(later, 50))
     }
-    const [{ raw, headers: sent }] = receiver.take() as [Received]
+    const { raw, headers: sent } = only(receiver.take())
     const { secret } = await on.call('GET', `/webhooks/${webhook.id}/secret`, undefined, headers)
     const signed = createHmac('sha256', secret).update(raw).digest('hex')
     expect(Object.values(sent).some((value) => String(value).includes(signed))).toBe(true)
