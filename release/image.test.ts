@@ -178,7 +178,8 @@ describe('the image', () => {
     'is healthy while it is ready, unhealthy while it stops, and ends with 0',
     verifies('container.healthcheck', 'container.stops-on-sigterm'),
     async () => {
-      const delaySeconds = 10
+      // Longer than Fastify by itself lets a stop take.
+      const delaySeconds = 12
       const service = await start({ BATON_STOP_DELAY: String(delaySeconds) })
       expect(await service.exec('baton-server', 'health')).toMatchObject({ code: 0 })
       const asked = performance.now()

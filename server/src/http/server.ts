@@ -106,6 +106,8 @@ function newServer(ctx: Context, requestMs: number): FastifyInstance {
     bodyLimit: limits.bodyBytes,
     trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
     genReqId: () => newId('req'),
+    // It would also end a stop after 10 seconds, which BATON_STOP_DELAY can make longer; run.ts limits that.
+    pluginTimeout: 0,
     // `limitArrival` limits bodies: Node cannot give uploads more time than others.
     requestTimeout: 0,
     // Closes a connection whose response is not read; streams have a heartbeat.
