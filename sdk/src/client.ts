@@ -122,7 +122,7 @@ class Caller {
     return this.#retried({ ...request, headers, body: content }, timed) as Promise<Answer<'getFile'>>
   }
 
-  #call(name: CallName, input: UntypedInput, options: CallOptions = {}): Promise<unknown> {
+  async #call(name: CallName, input: UntypedInput, options: CallOptions = {}): Promise<unknown> {
     return this.#retried(requestOf(name, input, options), options)
   }
 

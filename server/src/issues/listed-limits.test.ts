@@ -65,8 +65,9 @@ test('at most 2,000 reactions are listed, of the newest comments', verifies('rea
   const react = async (from: number, to: number) => {
     const numbers = sql`generate_series(${from}::int, ${to}::int) n`
     await app.ctx.db.run(sql`
-      insert into comments (id, workspace_id, issue_id, author_id, text, created_at, updated_at)
-      select ${comment}, ${id}, ${issue.id}, ${owner.user.id}, 'One', ${now}, ${now} from ${numbers}`)
+      insert into comments (id, workspace_id, issue_id, author_id, text, mentioned_user_ids, is_resolved, internal, created_at,
+        updated_at)
+      select ${comment}, ${id}, ${issue.id}, ${owner.user.id}, 'One', '{}', false, false, ${now}, ${now} from ${numbers}`)
     await app.ctx.db.run(sql`
       insert into reactions (comment_id, name, user_id, workspace_id, created_at)
       select ${comment}, name, ${owner.user.id}, ${id}, ${now} from ${numbers}, unnest(${names}::text[]) name`)

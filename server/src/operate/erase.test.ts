@@ -109,7 +109,7 @@ test('no table holds name or address afterwards, apart from events and typed tex
   const { exit, json, text } = await erase(app, email)
   expect({ exit, json }).toMatchObject({
     exit: 0,
-    json: { user_id: id, counts: { memberships: 1, personal_agents: 1, personal_issues: 1, private_views: 1 } },
+    json: { user_id: id, counts: { memberships: 1, personal_agents: 1, personal_issues: 1 } },
   })
   expect(text.join('\n')).toContain(json.events_until.slice(0, 10))
 
@@ -149,10 +149,14 @@ test('shared work stays under "Deleted person", and every answer is valid', {
   ...verifies('safety.erase-keeps-work'),
 }, async ({ app }) => {
   const { zoe, owner, member, theirs, comment, session, project, issue, robot } = await tracedPerson(app)
+  await zoe.put(`/issues/${theirs.id}`, { priority: 'high' })
   await erase(app, zoe.user.email)
   const shown = { id: zoe.user.id, name: 'Deleted person' }
   expect((await member.get(`/issues/${theirs.id}`)).body).toMatchObject({ title: 'By Zoë', reporter_id: zoe.user.id })
-  expect((await member.get(`/comments/${comment.id}`)).body).toMatchObject({ author: { id: zoe.user.id } })
+  expect((await member.get(`/comments/${comment.id}`)).body).toMatchObject({ author_id: zoe.user.id })
+  expect((await member.get(`/users/names?ids=${zoe.user.id}`)).body.data).toEqual([
+    { id: zoe.user.id, display_name: 'Deleted person' },
+  ])
   expect(JSON.stringify((await member.get(`/issues/${theirs.id}/history`)).body)).toContain(
     JSON.stringify(shown).slice(1, 40),
   )
