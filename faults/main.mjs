@@ -73,8 +73,10 @@ await main(async () => {
 })
 
 /** The requirements of the scenarios that ran without a problem. */
-const shownBy = (results) =>
-  new Set(results.filter(({ problems, skipped }) => problems.length === 0 && !skipped).flatMap(({ shows }) => shows))
+function shownBy(results) {
+  const passed = results.filter(({ problems, skipped }) => problems.length === 0 && !skipped)
+  return new Set(passed.flatMap(({ shows }) => shows))
+}
 
 /** A scenario that fails or does not end does not stop the others. */
 async function play(scenario, database) {
