@@ -19,7 +19,7 @@ const jira = (...rows: string[][]) => csv(jiraHeader, ...rows)
 async function contents(owner: TestPerson) {
   const found: [string, string[]][] = []
   for (const { id, title } of await issuesOf(owner)) {
-    const { data } = (await owner.get(`/issues/${id}/comments`)).body
+    const { data } = (await owner.get(`/comments?target_type=issue&target_id=${id}`)).body
     found.push([title, data.map(({ text }: { text: string }) => text)])
   }
   return found.sort()

@@ -32,6 +32,7 @@ import {
   leaseMs,
   mappingOf,
   type Needs,
+  nextStart,
   noCounts,
   openKey,
   type Position,
@@ -116,7 +117,8 @@ async function read(ctx: Context, storage: Storage, one: StoredImport, claim: Cl
   }
   const proposal = await propose(ctx, one, survey, described)
   const mapping = proposed(changeMapping(ofSource(last, proposal), one.mapping), proposal)
-  const pass = await passOf(ctx, one, mapping, survey, records, ctx.clock.now())
+  const startedAt = await nextStart(ctx.db, one.workspace_id, ctx.clock.now())
+  const pass = await passOf(ctx, one, mapping, survey, records, startedAt)
   const { counts, problems } = await preview(ctx, pass, claim)
   await claim.store({ columns: described.columns, mapping, needs, counts, problems })
   await claim.finish('ready')

@@ -1,5 +1,6 @@
 import type { Import, ImportCounts, ImportKind, ImportMapping, ImportSource, ImportState } from '@baton/protocol'
 import { importKinds, programLimits } from '@baton/protocol'
+import { laterThan } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { Keyring } from '../crypto.ts'
 import type { Db, Queryable, Tx } from '../db/database.ts'
@@ -91,6 +92,13 @@ export const shown = (one: StoredImport): Import => ({
   mapping: mappingOf(one),
   problem_count: one.problem_count,
 })
+
+/** When a run of the workspace starts. Runs are told apart by their start, so each is later than all before. */
+export async function nextStart(db: Queryable, workspaceId: string, now: Date): Promise<Date> {
+  const last = await db.row<{ at: string | null }>(sql`
+    select max(started_at) as at from imports where workspace_id = ${workspaceId}`)
+  return last?.at ? new Date(laterThan(last.at, now)) : now
+}
 
 export const sendImportHint = (
   sender: HintSender,
