@@ -31,7 +31,7 @@ export interface Restore {
   /** Called with the complete database before it may be used, and with its key. Both can be called again. */
   checkKey(db: Db, key: Buffer): Promise<void>
   /** Erases the people on the list beside the backup. */
-  eraseListed(db: Db, backupDir: string | null): Promise<void>
+  eraseListed(db: Db, key: Buffer, backupDir: string | null): Promise<void>
 }
 
 export interface Restored extends Pick<Summary, 'tables' | 'rows'> {
@@ -71,7 +71,7 @@ async function finish(db: Db, key: Buffer, { backup, config, dataDir, ...options
   await migrate(db, () => {}, { isLoading: true })
   await db.tx((tx) => settleRestored(tx, options))
   await options.checkKey(db, key)
-  await options.eraseListed(db, typeof backup === 'string' ? dirname(backup) : null)
+  await options.eraseListed(db, key, typeof backup === 'string' ? dirname(backup) : null)
   if (dataDir && !config.secretKey) writeKeyFile(keyFileIn(dataDir.path), key)
   await endLoad(db)
 }

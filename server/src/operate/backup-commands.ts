@@ -141,7 +141,7 @@ async function checkKey(db: Db, keys: Keyring) {
 }
 
 /** Erases again the people whom `erasures.json` beside the backup names. */
-const eraseListed = async (_db: Db, _backupDir: string | null): Promise<void> => {}
+const eraseListed = async (_db: Db, _key: Buffer, _backupDir: string | null): Promise<void> => {}
 
 export const moveCommand: Command = {
   name: 'move',
