@@ -15,6 +15,8 @@ function metricIn(text: string, metric: string) {
 test('ten scrapes in 15 seconds cost three statements', verifies('metrics.cheap'), async ({ startApp }) => {
   const app = await startApp()
   const statements = vi.spyOn(app.ctx.db, 'rows')
+  // On a busy machine the first answer may come without the figures.
+  await vi.waitFor(async () => expect(metricIn(await scrape(app), 'baton_deliveries_due')).toBe(0), 30_000)
   for (let at = 0; at < 10; at++) {
     expect(metricIn(await scrape(app), 'baton_deliveries_due')).toBe(0)
     app.clock.advance({ seconds: 1 })
@@ -24,7 +26,7 @@ test('ten scrapes in 15 seconds cost three statements', verifies('metrics.cheap'
   expect(statements).toHaveBeenCalledTimes(3)
   app.clock.advance({ seconds: 5 })
   await Promise.all([scrape(app), scrape(app)])
-  expect(statements).toHaveBeenCalledTimes(6)
+  await vi.waitFor(() => expect(statements).toHaveBeenCalledTimes(6), 30_000)
 })
 
 test(

@@ -98,7 +98,6 @@ class CachedFigures {
     // A negative age: the clock was set back.
     const age = this.#last ? now - this.#last.at : -1
     if (this.#last && age >= 0 && age < this.#last.restMs) return this.#last.read
-    const startedAt = performance.now()
     const reading = readFigures(this.#ctx).then(
       (figures) => [figures],
       ({ message }: Error) => {
@@ -109,7 +108,7 @@ class CachedFigures {
     const last = { at: now, restMs: keptMs, read: within(reading, answerWithinMs) }
     this.#last = last
     void reading.then(() => {
-      last.restMs = Math.max(keptMs, (performance.now() - startedAt) * restPerRead)
+      last.restMs = Math.max(keptMs, (this.#ctx.clock.now().getTime() - now) * restPerRead)
       last.read = reading
     })
     return last.read
