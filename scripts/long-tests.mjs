@@ -1,5 +1,6 @@
 // Test files that take more than about half a minute on two cores, most of them because they start processes. They run
-// first, so that none runs alone at the end. On a slow machine CI runs half of them, the other half with the next commit.
+// first, so that none runs alone at the end. On a slow machine CI runs a third of them, the others with the
+// next commits.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, runNumber } from './setup.mjs'
@@ -48,8 +49,8 @@ export const longTests = [
   'cli/src/apps.test.ts',
 ]
 
-/** The half that this commit does not run. */
-export const leftToNextCommit = () => longTests.filter((_, index) => index % 2 !== runNumber() % 2)
+/** Those that this commit does not run. */
+export const leftToNextCommit = () => longTests.filter((_, index) => index % 3 !== runNumber() % 3)
 
 /** Which of the requirements the files name. */
 export function requirementsIn(files, all) {

@@ -97,7 +97,7 @@ function vitest(name, files, env) {
   return suite(name, `Tests on the ${name} database`, bin('vitest'), ['run', ...files], env)
 }
 
-/** On a slow machine, CI leaves half of the long tests to the next commit. */
+/** On a slow machine, CI leaves two thirds of the long tests to the next commits. */
 async function embeddedTests() {
   const left = process.env.CI && isSlow ? leftToNextCommit() : []
   if (left.length > 0) {
