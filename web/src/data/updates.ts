@@ -67,8 +67,10 @@ const handlers: Record<LiveChange['type'], (change: LiveChange) => void> = {
   Issue: issueChanged,
   Project: ({ id, action }) => {
     stale('projects')
-    stale('project-files', id)
-    if (action !== 'remove') return stale('project', id)
+    if (action !== 'remove') {
+      stale('project-files', id)
+      return stale('project', id)
+    }
     forgetProject(id)
     // The issues of a deleted project lose it without a hint for each.
     void loadIssues()
@@ -91,7 +93,7 @@ const handlers: Record<LiveChange['type'], (change: LiveChange) => void> = {
   },
   Import: ({ id, action }) => {
     stale('imports')
-    stale('import', id)
+    if (action !== 'remove') stale('import', id)
     // It has ended: imported issues have no hints of their own.
     if (action === 'create') void singleFlight('everything', refreshAll)
   },
