@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from '@playwright/test'
-import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
+import { checkAxe, expect, keyboardOnly, narrow, rowOf, scrolledSideways, signedIn, test, verifies } from './baton.ts'
 import { composer, feed, menu, toast } from './parts.ts'
 
 const comment = (page: Page, text: string) => feed(page).getByRole('article').filter({ hasText: text })
@@ -40,6 +40,7 @@ test(
     await api.createTemplate({ name: 'Idea', title: 'Idea: ', description: '## Why' })
 
     await page.goto('/issues?team=ENG')
+    await rowOf(page, 'The door sticks').waitFor()
     await page.keyboard.press('c')
     const form = page.getByRole('dialog', { name: 'New issue' })
     await expect(form.getByRole('button', { name: 'Template: Bug report' })).toBeVisible()
