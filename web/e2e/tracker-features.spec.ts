@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from '@playwright/test'
-import { checkAxe, expect, keyboardOnly, narrow, rowOf, scrolledSideways, signedIn, test, verifies } from './baton.ts'
-import { composer, feed, menu, toast } from './parts.ts'
+import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
+import { composer, feed, menu, rowOf, toast } from './parts.ts'
 
 const comment = (page: Page, text: string) => feed(page).getByRole('article').filter({ hasText: text })
 
