@@ -122,7 +122,10 @@ describe('the mapping of the last import of the source', () => {
     expect((await owner.delete(`/teams/${gone.id}`)).status).toBe(204)
     expect((await owner.delete(`/workspaces/me/members/${admin.user.id}`)).status).toBe(204)
 
-    const newer = [row({ Title: 'One newer' }), linearRow({ ID: 'OLD-2', Team: 'Old', Assignee: 'Eve', Labels: 'red' })]
+    const newer = [
+      row({ Description: 'More is known' }),
+      linearRow({ ID: 'OLD-2', Team: 'Old', Assignee: 'Eve', Labels: 'red' }),
+    ]
     const id = await upload(owner, 'linear', linearCsv(newer))
     const read = await preview(app, owner, id)
     expect(read.mapping).toMatchObject({
