@@ -32,7 +32,6 @@ export default defineConfig({
     setupFiles: 'conformance/seeds.ts',
     include: [
       'abuse/*.test.ts',
-      'deploy/check/*.test.ts',
       'scripts/*.test.mjs',
       '{protocol,server,conformance,sdk,cli,examples,web/src}/**/*.test.ts',
     ],

@@ -36,11 +36,6 @@ export class Ledger extends Receiver {
     return count
   }
 
-  /** When deliveries arrived (performance.now). */
-  get arrivals() {
-    return this.#arrivals
-  }
-
   get arrived() {
     return this.#arrivals.length
   }

@@ -2,7 +2,6 @@
 // takes longer than everything else at the start.
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
-import { bundleExternals } from './setup.mjs'
 
 const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
 
@@ -13,7 +12,8 @@ await build({
   resolve: { conditions: ['source'] },
   ssr: {
     noExternal: true,
-    external: bundleExternals,
+    // They load files of their packages: WebAssembly, native code.
+    external: ['@electric-sql/pglite', '@node-rs/argon2'],
     resolve: { conditions: ['source'] },
   },
   build: {
@@ -23,21 +23,16 @@ await build({
     emptyOutDir: true,
     minify: false,
     sourcemap: true,
-    license: { fileName: 'licenses.md' },
     rollupOptions: {
       input: {
         main: path('server/src/main.ts'),
         run: path('server/src/run.ts'),
-        operate: path('server/src/operate/operate.ts'),
-        health: path('server/src/health.ts'),
-        'backup/child': path('server/src/backup/child.ts'),
+        operate: path('server/src/operate.ts'),
         'db/embedded-thread': path('server/src/db/embedded-thread.ts'),
       },
       output: {
         chunkFileNames: '[name]-[hash].js',
         entryFileNames: '[name].js',
-        // licenses.md has the texts of licenses.
-        comments: false,
       },
     },
   },

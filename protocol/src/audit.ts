@@ -64,9 +64,6 @@ export const auditActions = [
   'import.started',
   'import.deleted',
   'placeholder.assigned',
-  'operator.password_reset',
-  'operator.role_changed',
-  'operator.person_erased',
 ] as const
 
 export const AuditAction = Type.Enum(auditActions)

@@ -29,12 +29,11 @@ export class ServiceProcess {
   output = ''
   readonly #ended: Promise<unknown>
 
-  /** `program`: that of another version. */
-  constructor(port: number, env: Record<string, string>, program = main) {
+  constructor(port: number, env: Record<string, string>) {
     // Not the settings of the test run, which the service would report as unknown.
     const inherited = Object.entries(process.env).filter(([name]) => !/^(BATON_|DATABASE_URL$)/.test(name))
     this.url = `http://127.0.0.1:${port}`
-    this.child = spawn(process.execPath, [program], {
+    this.child = spawn(process.execPath, [main], {
       env: { ...Object.fromEntries(inherited), PORT: String(port), BATON_DEMO: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -4,7 +4,6 @@ import { DatabaseProxy } from '../../../faults/database-proxy.mjs'
 import { openTestDatabase } from '../../test/database.ts'
 import { withDatabase } from '../../test/template.ts'
 import { Db, isDatabaseUnavailable, isTimedOut } from './database.ts'
-import { Hosts } from './hosts.ts'
 import { listen } from './listen.ts'
 import { migrate } from './migrate.ts'
 import { connectPostgres } from './postgres.ts'
@@ -113,7 +112,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
     const received: string[] = []
     const options = { everyMs: 100, answerWithinMs: 200 }
     const listening = listen(
-      new Hosts(proxy.urlOf(url)),
+      proxy.urlOf(url),
       'baton_test',
       (text) => received.push(text),
       () => {},

@@ -299,7 +299,6 @@ class Company {
         })
         return { caller }
       }
-      case 'deleteAccount':
       case 'requestPasswordReset':
       case 'requestVerification':
         return { caller: await this.#app.person() }

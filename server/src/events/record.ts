@@ -1,4 +1,3 @@
-import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { type Enqueued, enqueue } from '../delivery/enqueue.ts'
 import { newId } from '../ids.ts'
@@ -39,10 +38,7 @@ export const actorOf = ({ id, name, kind }: { id: string; name: string; kind: 'p
  * delivered: personal items, internal comments and imports (event.personal-never-delivered,
  * event.internal-comment-not-delivered, event.import-not-delivered).
  */
-export async function record(
-  { tx, now, caller: { workspaceId }, cause }: Recording,
-  changes: ItemChange[],
-): Promise<void> {
+export async function record({ tx, now, caller: { workspaceId } }: Recording, changes: ItemChange[]): Promise<void> {
   if (changes.length === 0) return
   const rows = changes.map(({ type, action, actor, data, updatedFrom, url, teamIds }) => ({
     id: newId('evt'),
@@ -62,9 +58,8 @@ export async function record(
   }))
   const deliveries = await tx.rows<Enqueued>(sql`
     with recorded as (
-      insert into events (id, workspace_id, type, action, team_ids, body, created_at, request_id, traceparent)
-      select id, ${workspaceId}, type, action, team_ids, body, ${now}, ${cause?.requestId ?? null},
-        ${cause?.traceparent ?? null}
+      insert into events (id, workspace_id, type, action, team_ids, body, created_at)
+      select id, ${workspaceId}, type, action, team_ids, body, ${now}
       from json_to_recordset(${JSON.stringify(rows)}::json)
         as e (id text, type text, action text, team_ids text[], body json)
       returning *
@@ -75,7 +70,6 @@ export async function record(
     'due',
     deliveries.map(({ endpoint_id }) => endpoint_id),
   )
-  countEvents(tx, rows)
   sendHints(
     tx,
     changes.map(({ type, action, data: { id, target_id } }) => ({
@@ -87,13 +81,6 @@ export async function record(
     })),
   )
 }
-
-/** Counts events when they are committed. */
-export const countEvents = (tx: Pick<Tx, 'afterCommit'>, events: readonly { id: string; type: string }[]) =>
-  tx.afterCommit(
-    'recorded',
-    events.map(({ id, type }) => `${type} ${id}`),
-  )
 
 /** The previous value of each changed field, or null if none changed. */
 export function previousValues<Item extends object>(

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGzip, gzip } from 'node:zlib'
-import { openTemporaryFile, type TemporaryFile } from '../storage/temporary-file.ts'
 
 const compress = promisify(gzip)
 
@@ -28,22 +31,25 @@ export interface Entry {
 }
 
 /**
- * Writes an archive into a temporary file. Each entry is a gzip member of its own; their concatenation is one
+ * Writes an archive into a temporary directory. Each entry is a gzip member of its own; their concatenation is one
  * gzip file. So the manifest can be written last, when its numbers are known, and come first.
  */
 export class ArchiveWriter {
-  readonly #body: TemporaryFile
+  readonly #dir: string
+  readonly #body: FileHandle
   readonly #mtime: Date
   readonly #sums: string[] = []
   #bytes = 0
 
-  private constructor(body: TemporaryFile, mtime: Date) {
+  private constructor(dir: string, body: FileHandle, mtime: Date) {
+    this.#dir = dir
     this.#body = body
     this.#mtime = mtime
   }
 
   static async create(mtime: Date): Promise<ArchiveWriter> {
-    return new ArchiveWriter(await openTemporaryFile(), mtime)
+    const dir = await mkdtemp(join(tmpdir(), 'baton-export-'))
+    return new ArchiveWriter(dir, await open(bodyIn(dir), 'w'), mtime)
   }
 
   async add(path: string, data: Buffer): Promise<void> {
@@ -78,6 +84,7 @@ export class ArchiveWriter {
 
   /** The whole archive and its size, with the manifest and `second` before all other entries. Readable until `close`. */
   async finish(manifest: object, second: Entry[]): Promise<{ bytes: number; read: () => Readable }> {
+    await this.#body.close()
     const data = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
     const leading = [{ path: paths.manifest, data }, ...second]
     const first = Buffer.concat(await Promise.all(leading.map((entry) => this.#member(entry.path, entry.data))))
@@ -86,10 +93,10 @@ export class ArchiveWriter {
       await this.#member(paths.checksums, Buffer.from(sums)),
       await compress(Buffer.alloc(endBytes)),
     ])
-    const { handle } = this.#body
+    const body = bodyIn(this.#dir)
     const whole = async function* () {
       yield first
-      yield* handle.createReadStream({ start: 0, autoClose: false })
+      yield* createReadStream(body)
       yield last
     }
     return {
@@ -99,7 +106,8 @@ export class ArchiveWriter {
   }
 
   async close(): Promise<void> {
-    await this.#body.close()
+    await this.#body.close().catch(() => {})
+    await rm(this.#dir, { recursive: true, force: true })
   }
 
   async #member(path: string, data: Buffer): Promise<Buffer> {
@@ -113,12 +121,13 @@ export class ArchiveWriter {
   }
 
   async #write(data: Buffer) {
-    await this.#body.handle.writeFile(data)
+    await this.#body.writeFile(data)
     this.#bytes += data.length
   }
 }
 
 const sumOf = (data: Buffer) => createHash('sha256').update(data).digest('hex')
+const bodyIn = (dir: string) => join(dir, 'body')
 
 export const paddingOf = (bytes: number) => (blockBytes - (bytes % blockBytes)) % blockBytes
 

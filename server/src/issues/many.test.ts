@@ -39,7 +39,7 @@ async function change(app: TestApp, by: TestPerson, ids: string[], to: ChangeOfM
       row: count((statement) => tx.row(statement)) as Queryable['row'],
       run: count((statement) => tx.run(statement)),
     }
-    return { ...tx, ...queries }
+    return { ...queries, script: tx.script, afterCommit: (topic, messages) => tx.afterCommit(topic, messages) }
   }
   await transact(app.ctx, callerOf(by), async (unit) => {
     await holdCoverage(unit.tx, by.workspaceId)

@@ -1,1 +1,0 @@
-export function packPackages(to: string): Promise<Record<'protocol' | 'sdk' | 'cli' | 'server', string>>
