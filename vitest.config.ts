@@ -32,6 +32,7 @@ export default defineConfig({
     setupFiles: 'conformance/seeds.ts',
     include: [
       'abuse/*.test.ts',
+      'deploy/check/*.test.ts',
       'scripts/*.test.mjs',
       '{protocol,server,conformance,sdk,cli,examples,web/src}/**/*.test.ts',
     ],

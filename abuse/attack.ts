@@ -155,6 +155,8 @@ export class Attack {
       const authorization = `Bearer ${spare.tokens[draft.callerIndex % spare.tokens.length]}`
       return { ...this.#world.caller('member'), headers: { authorization } }
     }
+    // The last owner is refused; another caller would be gone.
+    if (draft.name === 'deleteAccount') return this.#world.caller('owner')
     if (forNewcomer.has(draft.name)) return this.#world.caller('newcomer')
     // Token endpoints ignore logins.
     if (draft.fitting && isTokenEndpoint(draft.name)) return this.#world.caller('anonymous')
@@ -254,6 +256,7 @@ const needsMore: ReadonlySet<RouteName> = new Set<RouteName>([
   // The exact name of the workspace, and then a deletion to cancel.
   'startDeletion',
   'cancelDeletion',
+  'deleteAccount',
   'requestPasswordReset',
   'confirmPasswordReset',
   'requestVerification',

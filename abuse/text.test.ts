@@ -59,7 +59,7 @@ test('webhooks contain user text only in their bodies', async ({ app, receiver }
   const received = receiver.take()
   expect(received).toHaveLength(hostileTexts.length * 2)
   const allowed =
-    /^(content-type|content-length|user-agent|svc-(delivery|event|signature|timestamp)|webhook-(id|timestamp|signature)|host|connection|accept-encoding|accept)$/
+    /^(content-type|content-length|user-agent|svc-(delivery|event|request-id|signature|timestamp)|traceparent|webhook-(id|timestamp|signature)|host|connection|accept-encoding|accept)$/
   for (const { headers, body } of received) {
     expect(Object.keys(headers).filter((name) => !allowed.test(name))).toEqual([])
     for (const value of Object.values(headers)) expect(value).toMatch(/^[\w\-.:/;= *,+]+$/)

@@ -5,5 +5,6 @@ export class DatabaseProxy {
   refuse(refusing: boolean): void
   silence(options?: { includingNew?: boolean }): void
   resume(): void
+  readonly ignored: number
   stop(): void
 }

@@ -2,11 +2,16 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 
+/** The first byte of the message with which a client closes its connection. */
+const terminate = 0x58
+
 export class DatabaseProxy {
   #pairs = new Set()
   #refusing = false
   #silencing = false
   #server
+  /** Messages that clients sent on silenced connections; not counted: that they close. */
+  ignored = 0
 
   /** `target` is a postgres:// URL. */
   static async start(target) {
@@ -33,7 +38,10 @@ export class DatabaseProxy {
     const pair = { client, server, silent: this.#silencing }
     this.#pairs.add(pair)
     const pass = (from, to) => {
-      from.on('data', (bytes) => pair.silent || to.write(bytes))
+      from.on('data', (bytes) => {
+        if (!pair.silent) to.write(bytes)
+        else if (from === client && bytes[0] !== terminate) this.ignored++
+      })
       // On a silenced pair, neither end notices that the other has closed.
       const closed = () => {
         if (pair.silent) return

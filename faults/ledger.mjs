@@ -36,6 +36,11 @@ export class Ledger extends Receiver {
     return count
   }
 
+  /** When deliveries arrived (performance.now). */
+  get arrivals() {
+    return this.#arrivals
+  }
+
   get arrived() {
     return this.#arrivals.length
   }

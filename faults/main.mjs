@@ -5,19 +5,35 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { withPostgres } from '../scripts/postgres.mjs'
+import { missingOf } from '../scripts/requirements.mjs'
 import { build, install, main, StepFailed } from '../scripts/setup.mjs'
 import { stopAll } from './processes.mjs'
 import { clock } from './scenarios/clock.mjs'
 import { disk } from './scenarios/disk.mjs'
+import { failover } from './scenarios/failover.mjs'
 import { killsOnEmbedded, killsOnPostgres } from './scenarios/kills.mjs'
 import { links } from './scenarios/links.mjs'
 import { locks } from './scenarios/locks.mjs'
 import { mail } from './scenarios/mail.mjs'
+import { pgbouncer } from './scenarios/pgbouncer.mjs'
 import { receivers } from './scenarios/receivers.mjs'
 import { restart } from './scenarios/restart.mjs'
 import { storm } from './scenarios/storm.mjs'
 
-const scenarios = [killsOnEmbedded, killsOnPostgres, restart, links, locks, disk, clock, receivers, mail, storm]
+const scenarios = [
+  killsOnEmbedded,
+  killsOnPostgres,
+  restart,
+  links,
+  locks,
+  disk,
+  clock,
+  receivers,
+  mail,
+  storm,
+  pgbouncer,
+  failover,
+]
 const problemsShown = 20
 
 const { values, positionals } = parseArgs({
@@ -48,12 +64,23 @@ await main(async () => {
     { fsync: true },
   )
   show(results)
-  if (results.some(({ problems }) => problems.length > 0)) process.exitCode = 1
+  const skipped = results.filter((result) => result.skipped)
+  if (skipped.length > 0) console.log(`${process.env.CI ? '✗' : '▲'} ${skipped.length} skipped`)
+  const missing = chosen.flatMap(({ name }) => missingOf(`npm run faults -- ${name}`, shownBy(results)))
+  if (missing.length > 0) console.log(`not shown: ${missing.join(', ')}`)
+  if (results.some(({ problems }) => problems.length > 0) || (process.env.CI && skipped.length > 0))
+    process.exitCode = 1
 })
+
+/** The requirements of the scenarios that ran without a problem. */
+function shownBy(results) {
+  const passed = results.filter(({ problems, skipped }) => problems.length === 0 && !skipped)
+  return new Set(passed.flatMap(({ shows }) => shows))
+}
 
 /** A scenario that fails or does not end does not stop the others. */
 async function play(scenario, database) {
-  const { name, summary } = scenario
+  const { name, summary, shows = [] } = scenario
   const withinMs = scenario.withinMs * options.patience
   console.log(`\n▸ ${name}: ${summary}`)
   const began = Date.now()
@@ -68,7 +95,7 @@ async function play(scenario, database) {
   const seconds = Math.round((Date.now() - began) / 1000)
   for (const problem of result.problems.slice(0, problemsShown)) console.log(`  ✗ ${problem}`)
   if (result.problems.length > problemsShown) console.log(`  and ${result.problems.length - problemsShown} more`)
-  return { name, seconds, ...result }
+  return { name, seconds, shows, ...result }
 }
 
 function show(results) {

@@ -26,6 +26,8 @@ export const loadEnv = {
 export class Workload {
   /** Number of acknowledged writes, by second since the start. */
   writes = []
+  /** When each was acknowledged (performance.now). */
+  acknowledgedAt = []
   answers = new Map()
   slowestMs = 0
   #services
@@ -53,7 +55,9 @@ export class Workload {
   }
 
   async setUp() {
-    const ann = { name: 'Ann', email: 'ann@example.com', password: 'a password' }
+    // Several workloads may use one service, one after the other.
+    const email = `ann-${randomBytes(4).toString('hex')}@example.com`
+    const ann = { name: 'Ann', email, password: 'a password' }
     const { token } = await this.call('POST', '/auth/sign-up', ann, {})
     const bearer = { authorization: `Bearer ${token}` }
     const workspace = await this.call('POST', '/workspaces', { name: 'Acme' }, bearer)
@@ -156,7 +160,9 @@ export class Workload {
     this.slowestMs = Math.max(this.slowestMs, done.tookMs ?? performance.now() - began)
     this.#inFlight--
     if (!done.ok) return
-    const second = Math.floor((performance.now() - this.#startedAt) / 1000)
+    const now = performance.now()
+    this.acknowledgedAt.push(now)
+    const second = Math.floor((now - this.#startedAt) / 1000)
     this.writes[second] = (this.writes[second] ?? 0) + 1
   }
 

@@ -1,9 +1,10 @@
 // Finds a Chromium for the browser tests: the system's or one that Playwright downloaded before. Otherwise installs
 // Debian's package when run as root, or else downloads Playwright's.
-import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { bin, run, StepFailed, step } from './setup.mjs'
+import { installPackage, isProgram } from './debian.mjs'
+import { bin, StepFailed, step } from './setup.mjs'
 
 const names = [
   'chromium-headless-shell',
@@ -51,9 +52,7 @@ export async function browser() {
   if (process.env.BATON_CHROMIUM) {
     throw new StepFailed(`BATON_CHROMIUM is ${process.env.BATON_CHROMIUM}, which cannot be executed`)
   }
-  const isRoot = process.getuid?.() === 0
-  const ways = [...(isRoot && isProgram('/usr/bin/apt-get') ? [installPackage] : []), download]
-  for (const way of ways) {
+  for (const way of [() => installPackage(packages), download]) {
     try {
       await way()
       const installed = findBrowser()
@@ -69,42 +68,3 @@ export async function browser() {
 
 const download = () =>
   step('Downloading a browser', bin('playwright'), ['install', '--only-shell', 'chromium'], { timeoutMs: 300_000 })
-
-async function installPackage() {
-  let name = await candidate()
-  if (!name) {
-    await step('Reading package lists', 'apt-get', ['update', '-qq'])
-    name = await candidate()
-  }
-  if (!name) throw new StepFailed(`this system has no package ${packages.join(' or ')}`)
-  const install = () =>
-    step(`Installing ${name}`, 'apt-get', ['install', '-y', '-qq', '--no-install-recommends', name], {
-      env: { DEBIAN_FRONTEND: 'noninteractive' },
-    })
-  try {
-    await install()
-  } catch (error) {
-    if (!(error instanceof StepFailed)) throw error
-    // Old package lists can name versions that the mirror no longer has.
-    await step('Reading package lists', 'apt-get', ['update', '-qq'])
-    await install()
-  }
-}
-
-/** The first of the packages that is available. */
-async function candidate() {
-  for (const name of packages) {
-    const { code, output } = await run('apt-cache', ['policy', name])
-    if (code === 0 && /Candidate: (?!\(none\))/.test(output)) return name
-  }
-  return null
-}
-
-function isProgram(path) {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}

@@ -2,6 +2,7 @@
 // takes longer than everything else at the start.
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
+import { bundleExternals } from './setup.mjs'
 
 const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
 
@@ -12,8 +13,7 @@ await build({
   resolve: { conditions: ['source'] },
   ssr: {
     noExternal: true,
-    // They load files of their packages: WebAssembly, native code.
-    external: ['@electric-sql/pglite', '@node-rs/argon2'],
+    external: bundleExternals,
     resolve: { conditions: ['source'] },
   },
   build: {
@@ -23,16 +23,21 @@ await build({
     emptyOutDir: true,
     minify: false,
     sourcemap: true,
+    license: { fileName: 'licenses.md' },
     rollupOptions: {
       input: {
         main: path('server/src/main.ts'),
         run: path('server/src/run.ts'),
-        operate: path('server/src/operate.ts'),
+        operate: path('server/src/operate/operate.ts'),
+        health: path('server/src/health.ts'),
+        'backup/child': path('server/src/backup/child.ts'),
         'db/embedded-thread': path('server/src/db/embedded-thread.ts'),
       },
       output: {
         chunkFileNames: '[name]-[hash].js',
         entryFileNames: '[name].js',
+        // licenses.md has the texts of licenses.
+        comments: false,
       },
     },
   },

@@ -7,7 +7,8 @@ import { roomOf, runIfMain, sourceFiles } from './sources.mjs'
 /** Room of server/src → the tables it owns. Each table has exactly one owner. */
 const ownedTables = {
   db: ['migrations', 'settings'],
-  backup: ['scheduled_backups'],
+  // baton_load is a schema; see server/src/backup/load.ts.
+  backup: ['scheduled_backups', 'baton_load'],
   operate: ['erasures'],
   relay: ['relayed_attempts'],
   http: ['rate_limits', 'rate_windows', 'rate_window_calls'],
@@ -66,8 +67,8 @@ const ownedTables = {
 }
 
 /** Rooms with a helper whose table is a parameter; its callers name the table in a form that `writesOf` finds. */
-// A restore writes all tables of server/src/exports/contents.ts.
-const roomsWithTableParameter = ['db', 'planning', 'exports']
+// A restore of a workspace writes all tables of server/src/exports/contents.ts, one of a backup every table.
+const roomsWithTableParameter = ['db', 'backup', 'planning', 'exports']
 
 const written = [
   /\binsert\s+into\s+(\w+|\$\{)/gi,

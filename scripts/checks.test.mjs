@@ -2,14 +2,15 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { verifies } from '../conformance/requirements.ts'
 import { downloadedBrowsers, findBrowser } from './browser.mjs'
 import { problemsOfTree } from './check-imports.mjs'
 import { problemsOfTables, writesOf } from './check-tables.mjs'
-import { problemsOfText } from './check-words.mjs'
+import { packageProblems, problemsOfText, wordProblems } from './check-words.mjs'
 import { summaryOf } from './ci-summary.mjs'
 import { longTests, requirementsIn } from './long-tests.mjs'
 import { split } from './postgres-tests.mjs'
-import { compare, unverified } from './requirements.mjs'
+import { compare, missingOf, unnamed, unverified } from './requirements.mjs'
 import { root } from './setup.mjs'
 
 describe('imports', () => {
@@ -170,6 +171,20 @@ describe('words', () => {
   test('accepts them inside other words', () => {
     expect(problemsOfText('a.ts', 'const nobodyElse = 1')).toEqual([])
   })
+
+  test('have no reader run a package of others', verifies('package.no-bare-npx-baton'), () => {
+    expect(wordProblems()).toEqual([])
+    const hint = 'write npx {root_url}/packages/cli.tgz'
+    expect(packageProblems('docs/guides/a.md', 'fine\nRun `npx baton login`, then npx -y @baton/cli')).toEqual([
+      `docs/guides/a.md:2 has "npx baton"; ${hint}`,
+      `docs/guides/a.md:2 has "npx -y @baton/"; ${hint}`,
+    ])
+    expect(packageProblems('docs/guides/cli.md', 'npx baton login')).toHaveLength(1)
+    expect(packageProblems('docs/guides/cli.md', 'Inside a project that `init` created\nnpx baton login')).toEqual([])
+    expect(packageProblems('cli/templates/agent/README.md', 'npx baton dev')).toEqual([])
+    expect(packageProblems('cli/templates/agent/README.md', 'npx @baton/cli dev')).toHaveLength(1)
+    expect(packageProblems('a.md', 'npx http://localhost:3000/packages/cli.tgz login; npx batonics')).toEqual([])
+  })
 })
 
 describe('the browser', () => {
@@ -282,6 +297,19 @@ describe('requirements', () => {
     expect(requirementsIn([file], ['config.embedded-database', 'no.such-requirement'])).toEqual([
       'config.embedded-database',
     ])
+  })
+
+  test('that a command of its own shows are named by a test file, and cited by a test that passed there', () => {
+    const command = 'npm run test:image'
+    const all = [
+      ['a', 'spec 1: text'],
+      ['b', { text: 'spec 2: text', shown_by: command }],
+      ['c', { text: 'spec 3: text', shown_by: command }],
+      ['d', { text: 'spec 4: text', shown_by: 'npm run test:other' }],
+    ]
+    expect(unnamed(all, ["verifies('b')", "verifies('d')"])).toEqual({ count: 3, missing: ['c'] })
+    expect(missingOf(command, new Set(['b']), all)).toEqual(['c'])
+    expect(missingOf(command, new Set(['b', 'c']), all)).toEqual([])
   })
 
   test('left to PostgreSQL must be verified there', () => {

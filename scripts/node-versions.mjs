@@ -1,20 +1,20 @@
 // Tries the built service and the CLI on every version of Node in scripts/nodes/package.json, which come as npm packages.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { build, bundleServer, install, installApart, main, root, run, StepFailed, step } from './setup.mjs'
+import { build, bundleServer, install, installApart, main, run, StepFailed, step } from './setup.mjs'
+import { nodePackages, versionsFor } from './versions.mjs'
 
-const packages = 'scripts/nodes'
 const smokeSeconds = 120
 
 await main(async () => {
-  const versions = versionsFor(process.platform, process.arch)
+  const versions = versionsFor(nodePackages)
   if (versions.length === 0) {
     return console.log(`▸ No other versions of Node for ${process.platform} ${process.arch}: not tried`)
   }
   await install()
   await bundleServer()
   await build('Building SDK and CLI', 'sdk', 'cli')
-  const installed = await installApart('Installing other versions of Node', packages)
+  const installed = await installApart('Installing other versions of Node', nodePackages)
   let failed = 0
   for (const version of versions) {
     if (!(await isFine(installed, version))) failed++
@@ -22,14 +22,6 @@ await main(async () => {
   console.log(`\n${versions.length - failed} passed, ${failed} failed`)
   if (failed > 0) process.exitCode = 1
 })
-
-/** The packages for a platform: their version and folder. */
-function versionsFor(platform, arch) {
-  const { optionalDependencies } = JSON.parse(readFileSync(join(root, packages, 'package.json'), 'utf8'))
-  return Object.entries(optionalDependencies)
-    .filter(([, source]) => source.startsWith(`npm:node-${platform}-${arch}@`))
-    .map(([folder, source]) => ({ folder, version: source.split('@').pop() }))
-}
 
 async function isFine(installed, { folder, version }) {
   const node = join(installed, 'node_modules', folder, 'bin', 'node')

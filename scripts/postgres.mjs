@@ -11,14 +11,16 @@ const isRoot = process.getuid?.() === 0
 
 const signals = ['SIGTERM', 'SIGINT']
 
-/** `work` gets the server's URL and functions to stop, start and restart it, to create databases and to cut connections. */
-export async function withPostgres(work, { fsync = false } = {}) {
+/**
+ * `work` gets the server's URL and functions to stop, start and restart it, to create databases and to cut connections.
+ * `serverBin` is the folder of another server's programs than those of the installed one.
+ */
+export async function withPostgres(work, { fsync = false, serverBin } = {}) {
   const bin = await findPostgres()
   const dir = mkdtempSync(join(tmpdir(), 'baton-postgres-'))
-  // PostgreSQL refuses to run as root, so root runs it as Debian's user postgres.
-  const as = isRoot ? { uid: idOf('-u'), gid: idOf('-g') } : {}
+  const as = postgresUser()
   if (isRoot) chownSync(dir, as.uid, as.gid)
-  const server = new Server(bin, dir, as, await freePort(), fsync)
+  const server = new Server({ server: serverBin ?? bin, client: bin }, dir, as, await freePort(), fsync)
   const remove = () => rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
   const abandon = () => {
     server.quit()
@@ -83,12 +85,12 @@ class Server {
   create() {
     const args = ['-D', this.#data, '-U', 'baton', '-A', 'trust', '-E', 'UTF8', '--no-sync']
     const options = { as: this.#as, env: { LC_ALL: 'C.UTF-8' } }
-    return step('Creating a PostgreSQL server', join(this.#bin, 'initdb'), args, options)
+    return step('Creating a PostgreSQL server', join(this.#bin.server, 'initdb'), args, options)
   }
 
   /** Resolves when it accepts connections. */
   async start() {
-    const server = spawn(join(this.#bin, 'postgres'), ['-D', this.#data, ...this.#flags], {
+    const server = spawn(join(this.#bin.server, 'postgres'), ['-D', this.#data, ...this.#flags], {
       ...this.#as,
       stdio: 'ignore',
       cwd: this.#dir,
@@ -96,7 +98,7 @@ class Server {
     this.#process = server
     this.#ended = new Promise((resolve) => server.once('exit', resolve))
     const ready = ['-q', '-h', '127.0.0.1', '-p', this.#port]
-    for (let tries = 0; (await run(join(this.#bin, 'pg_isready'), ready)).code !== 0; tries++) {
+    for (let tries = 0; (await run(join(this.#bin.client, 'pg_isready'), ready)).code !== 0; tries++) {
       if (tries > 100 || server.exitCode !== null) throw new StepFailed('PostgreSQL did not start')
       await sleep(100)
     }
@@ -125,12 +127,13 @@ class Server {
   }
 
   async #psql(statement) {
-    const { code, output } = await run(join(this.#bin, 'psql'), ['-q', '-d', this.url, '-c', statement])
+    const { code, output } = await run(join(this.#bin.client, 'psql'), ['-q', '-d', this.url, '-c', statement])
     if (code !== 0) throw new StepFailed(`psql failed: ${output}`)
   }
 }
 
-async function findPostgres() {
+/** The folder of its programs. Installs it if it is missing. */
+export async function findPostgres() {
   const installed = () =>
     existsSync(debian)
       ? readdirSync(debian)
@@ -152,5 +155,8 @@ async function findPostgres() {
     )
   return dir
 }
+
+/** PostgreSQL refuses to run as root, so root runs it as Debian's user postgres. */
+export const postgresUser = () => (isRoot ? { uid: idOf('-u'), gid: idOf('-g') } : {})
 
 const idOf = (flag) => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout.trim())

@@ -1,13 +1,39 @@
 // Compares the requirements with those that passed tests cite.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { root } from './setup.mjs'
 
 /** Requirements that the last `npm test` left to PostgreSQL. */
 const leftFile = join(root, 'node_modules', '.cache', 'left-to-postgres.json')
 
-export const allRequirements = () =>
-  Object.keys(JSON.parse(readFileSync(join(root, 'conformance', 'requirements.json'), 'utf8')))
+const entries = () => Object.entries(JSON.parse(readFileSync(join(root, 'conformance', 'requirements.json'), 'utf8')))
+
+/** Those that `npm test` has to show. */
+export const allRequirements = () => idsOf(entries(), undefined)
+
+/** An entry is a text, or `{ text, shown_by }` with the command of its own that shows the requirement. */
+const idsOf = (all, command) => all.filter(([, entry]) => entry.shown_by === command).map(([id]) => id)
+
+/** Those that `command` has to show and no passed test cites. */
+export const missingOf = (command, cited, all = entries()) => idsOf(all, command).filter((id) => !cited.has(id))
+
+/** Those that only a command of its own shows and no test names. */
+export function unnamed(all = entries(), texts = testTexts()) {
+  const ids = all.filter(([, entry]) => entry.shown_by).map(([id]) => id)
+  return { count: ids.length, missing: ids.filter((id) => !texts.some((text) => text.includes(`'${id}'`))) }
+}
+
+const testTexts = () =>
+  filesUnder(root)
+    .filter((file) => /\.test\.(ts|mjs)$|^faults\/scenarios\//.test(relative(root, file)))
+    .map((file) => readFileSync(file, 'utf8'))
+
+const filesUnder = (folder) =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (['node_modules', 'dist', 'bundle', '.git'].includes(entry.name)) return []
+    const path = join(folder, entry.name)
+    return entry.isDirectory() ? filesUnder(path) : [path]
+  })
 
 /**
  * Every requirement must be cited by a passed test, or be left to PostgreSQL or a browser by tests that were skipped

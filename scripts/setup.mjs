@@ -100,6 +100,9 @@ export async function installApart(title, folder) {
 /** Incremental: the compiler rebuilds only what changed. */
 export const build = (title, ...projects) => step(title, bin('tsc'), ['-b', ...projects])
 
+/** Packages that the bundle does not contain, because they load files of their own: WebAssembly, native code. */
+export const bundleExternals = ['@electric-sql/pglite', '@node-rs/argon2']
+
 const serverSources = ['server/src', 'protocol/src', 'scripts/bundle.mjs', 'package-lock.json']
 
 /** The server as few files: reading a thousand modules takes longer than the rest of a start. */
@@ -129,17 +132,28 @@ const packageSources = [
   'examples/echo/agent.js',
   'examples/triage/agent.js',
   'scripts/pack.mjs',
+  'scripts/built-files.mjs',
   'scripts/end-with-npm.mjs',
   'package-lock.json',
 ]
 
-/** Builds SDK and CLI, which examples and new agents use, and the packages of both that the instance serves. */
+/**
+ * Builds SDK and CLI, which examples and new agents use, and the packages of both that the instance serves. They come from
+ * these folders, which scripts/packages.mjs packs too.
+ */
+export const stagedPackages = join(root, 'node_modules', '.cache', 'packages')
 export const buildPackages = () =>
   ifChanged(
     packageSources,
     'server/dist/packages/.sources',
     () => step('Building SDK and CLI', process.execPath, [join(root, 'scripts', 'pack.mjs')]),
-    ['sdk/dist/index.js', 'cli/dist/main.js', 'server/dist/packages/sdk.tgz', 'server/dist/packages/cli.tgz'],
+    [
+      'sdk/dist/index.js',
+      'cli/dist/main.js',
+      'server/dist/packages/sdk.tgz',
+      'server/dist/packages/cli.tgz',
+      ...['sdk', 'cli'].map((name) => relative(root, join(stagedPackages, name, 'package.json'))),
+    ],
   )
 
 /** Builds if the sources changed since the build that wrote the stamp, or one of the results is missing. */

@@ -49,6 +49,8 @@ try {
   await once(receiver, 'listening')
   await ready()
   await useService()
+  const isEnded = process.versions.node.startsWith('20.')
+  assert.equal(output.split('the Node 20 line ended').length - 1, isEnded ? 1 : 0, 'one warning on Node 20, else none')
   const help = spawnSync(process.execPath, ['cli/bin/baton.mjs', '--help'], { cwd: root, encoding: 'utf8' })
   assert.equal(help.status, 0, help.stderr)
   assert.match(help.stdout, /Commands:/)

@@ -3,17 +3,16 @@
 //   --third 2      with --postgres: tests that can differ there and a third of the others (1, 2, 3, auto or none)
 //   --browser      only the browser tests
 //   --checks-only  no tests
-import { existsSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { browser } from './browser.mjs'
+import { dependencyProblems } from './check-dependencies.mjs'
 import { importProblems } from './check-imports.mjs'
 import { tableProblems } from './check-tables.mjs'
 import { wordProblems } from './check-words.mjs'
 import { leftToNextCommit, longTests, requirementsIn } from './long-tests.mjs'
 import { withPostgres } from './postgres.mjs'
 import { filesOnPostgres } from './postgres-tests.mjs'
-import { allRequirements, compare, forgetLeft, readLeft, saveLeft, unverified } from './requirements.mjs'
+import { allRequirements, compare, forgetLeft, readLeft, saveLeft, unnamed, unverified } from './requirements.mjs'
 import {
   bin,
   build,
@@ -23,12 +22,11 @@ import {
   checkStep,
   install,
   main,
-  root,
-  run,
   runNumber,
   StepFailed,
   step,
 } from './setup.mjs'
+import { countsOf, runSuite } from './suite.mjs'
 
 const budgetSeconds = { embedded: 2100, postgres: 800, browser: 1300 }
 const { values: flags } = parseArgs({
@@ -59,15 +57,18 @@ await main(async () => {
     const suite = await withPostgres((url) => vitest('postgres', files, { DATABASE_URL: url }))
     await check('Requirements on PostgreSQL', () => requirementsOnPostgres(suite))
   } else if (flags.browser) {
+    await check('Building the web app', buildWeb)
     await browserTests()
   } else {
     await check('Format and lint', () => step('Format and lint', bin('biome'), ['check', '--error-on-warnings']))
     await check('Imports', () => checkStep('Imports', importProblems))
     await check('Owners of tables', () => checkStep('Owners of tables', tableProblems))
+    await check('Dependencies', () => checkStep('Dependencies', dependencyProblems))
     await check('Words', () => checkStep('Words', wordProblems))
     if (!flags['checks-only']) {
       isSlow = performance.now() - buildStartedAt > slowBuildMs
       forgetLeft()
+      await check('Building the web app', buildWeb)
       const embedded = await embeddedTests()
       const inBrowser = await browserTests()
       await check('Requirements', () => requirements(embedded, inBrowser))
@@ -78,8 +79,7 @@ await main(async () => {
 // A failure before the first test counts too.
 if (process.exitCode && total.failed === 0) total.failed = 1
 for (const note of notes) console.log(note)
-const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
-console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`)
+console.log(`\n${countsOf(total)}`)
 if (total.failed > 0) process.exitCode = 1
 
 /** A failed check counts as one failure; the rest still runs. */
@@ -112,7 +112,6 @@ async function embeddedTests() {
 async function browserTests() {
   const playwright = ['test', '--config', 'web/e2e']
   let executable
-  await check('Building the web app', buildWeb)
   await check('Bundle size', () => step('Bundle size', process.execPath, ['scripts/check-bundle.mjs']))
   try {
     executable = await browser()
@@ -143,44 +142,29 @@ async function halfOfBrowserTests(playwright, env) {
   return { ...ran, left: listed.left }
 }
 
-/** Runs the tests and returns the requirements that they verified, and those left to another suite. */
+/** Runs the tests, adds to the counts, and returns the requirements that they verified or left to another suite. */
 async function suite(name, title, command, args, env) {
-  const results = join(root, 'node_modules', '.cache', `tests-${name}.json`)
-  rmSync(results, { force: true })
-  const started = Date.now()
-  console.log(`▸ ${title}`)
-  const { code } = await run(command, args, {
-    env: { ...env, BATON_TEST_RESULTS: results, BATON_TEST_BUNDLE: '1' },
-    show: true,
-    timeoutMs: budgetSeconds[name] * 1000,
-  })
-  const summary = existsSync(results)
-    ? JSON.parse(readFileSync(results, 'utf8'))
-    : { passed: 0, failed: 0, skipped: 0, remarks: [], cited: [], left: [] }
-  if (code !== 0 && summary.failed === 0) {
-    summary.failed = 1
-    summary.remarks.push(`✗ ${title}: ended with exit code ${code} without a failed test; see the output above`)
-  }
+  const ran = { ...env, BATON_TEST_BUNDLE: '1' }
+  const summary = await runSuite({ name, title, command, args, env: ran, budgetSeconds: budgetSeconds[name] })
   for (const count of ['passed', 'failed', 'skipped']) total[count] += summary[count]
-  const seconds = Math.round((Date.now() - started) / 1000)
-  const skipped = summary.skipped > 0 ? `, ${summary.skipped} skipped` : ''
-  console.log(
-    `  ${name}: ${summary.passed} passed, ${summary.failed} failed${skipped} in ${seconds} s (budget ${budgetSeconds[name]} s)`,
-  )
-  // ✗ failed, ≈ passed only when retried.
-  for (const remark of summary.remarks) console.log(remark)
   return summary
 }
 
 function requirements(embedded, inBrowser) {
   const all = allRequirements()
   const { missing, toPostgres, toBrowser, toNextCommit } = compare(all, embedded, inBrowser)
+  const byCommands = unnamed()
   saveLeft(toPostgres)
-  if (missing.length > 0) throw new StepFailed(`\n  ${missing.map((id) => `no passing test cites ${id}`).join('\n  ')}`)
+  const problems = [
+    ...missing.map((id) => `no passing test cites ${id}`),
+    ...byCommands.missing.map((id) => `no test file cites ${id}`),
+  ]
+  if (problems.length > 0) throw new StepFailed(`\n  ${problems.join('\n  ')}`)
   const left = [
     ...(toPostgres.length > 0 ? [`; ${toPostgres.length} more are left to npm run test:postgres`] : []),
     ...(toNextCommit.length > 0 ? [`; ${toNextCommit.length} more are left to long tests that were not run`] : []),
     ...(toBrowser.length > 0 ? [`; ${toBrowser.length} more are left to browser tests that were not run`] : []),
+    ...(byCommands.count > 0 ? [`; ${byCommands.count} more are left to commands of their own (shown_by)`] : []),
   ]
   const verified = all.length - toPostgres.length - toBrowser.length - toNextCommit.length
   console.log(`▸ Requirements: ${verified} of ${all.length} verified by passed tests${left.join('')}`)

@@ -5,6 +5,7 @@ import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, wri
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { importBuiltFiles } from '../scripts/built-files.mjs'
 import { declarations } from './declarations.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -39,7 +40,7 @@ const text = declarations(api, {
   ProjectData: (await part('projects')).ProjectData,
 })
 writeFileSync(join(dist, 'operations.d.ts'), text)
-for (const file of readdirSync(dist).filter((name) => name.endsWith('.d.ts'))) importBuiltFiles(join(dist, file))
+importBuiltFiles(dist)
 check(text)
 
 /** Copies the library, one file without imports, with its license, and makes our import name the copy. */
@@ -52,12 +53,6 @@ function includeEventSourceParser() {
   const importer = join(dist, 'event-stream.js')
   const importing = readFileSync(importer, 'utf8')
   writeFileSync(importer, importing.replace("from 'eventsource-parser'", "from './eventsource-parser.js'"))
-}
-
-/** The compiler leaves the names of source files, which are not packed, in declarations. */
-function importBuiltFiles(path) {
-  const text = readFileSync(path, 'utf8')
-  writeFileSync(path, text.replace(/(from |import\()(["']\.[^"']*)\.ts(["'])/g, '$1$2.js$3'))
 }
 
 function writeWithoutMap(from, to, heading = '') {

@@ -62,6 +62,8 @@ export default defineConfig({
     target: 'es2023',
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     manifest: true,
+    // Of the packages that the app contains: .vite/license.md.
+    license: true,
     // Nothing is inlined: the policy allows no data: scripts, and styles come as files.
     assetsInlineLimit: 0,
     // The names of a screen's chunks are part of the first script. Only the screen that is opened most loads all of its

@@ -59,3 +59,62 @@ test('`baton import` previews and imports a file', verifies('import.cli'), async
   expect(await run(join(dir, 'missing.csv'))).toMatchObject({ code: 1, stderr: expect.stringContaining('no file') })
   expect(await run(plain, '--source', 'trello')).toMatchObject({ code: 2 })
 })
+
+test('recognises the exports of Jira and Linear', verifies('import.cli'), async ({ app }) => {
+  const { owner } = await app.workspace()
+  const shell = await Shell.of(owner, app.rootUrl)
+  const dir = await temporary()
+  const run = (...args: string[]) => withWorker(app, shell.run(['import', ...args]))
+  const jira = join(dir, 'jira.csv')
+  const header = ['Summary', 'Issue key', 'Issue id', 'Project name', 'Status', 'Comment']
+  await writeFile(
+    jira,
+    `\ufeff${csv(header, ['Oil it', 'DOOR-7', '10000', 'Door', 'Blocked', '1/Mar/24 9:00 AM;a1;Now']).replaceAll(',', ';')}`,
+  )
+  const read = await run(jira, '--dry-run', '--json')
+  expect(read.stderr).toContain('as an export of Jira; --source csv reads it as a plain CSV')
+  expect(JSON.parse(read.stdout)).toMatchObject({
+    source: 'jira',
+    counts: { issues: { created: 1 }, comments: { created: 1 } },
+  })
+  const linear = join(dir, 'linear.csv')
+  await writeFile(linear, linearCsv([linearRow({ Status: 'Odd' }), linearRow({ Status: 'Odd' })]))
+  const other = await run(linear, '--dry-run')
+  expect(other.stderr).toContain('as an export of Linear')
+  // The same problem of both rows is one line.
+  expect(other.stdout).toContain('  rows 2, 3: status Odd is not mapped')
+  // A choice is kept, and its problem said.
+  const plain = JSON.parse((await run(jira, '--source', 'csv', '--dry-run', '--json')).stdout)
+  expect(plain).toMatchObject({
+    source: 'csv',
+    problems: expect.arrayContaining([expect.objectContaining({ message: expect.stringContaining('export of Jira') })]),
+  })
+})
+
+test('takes a mapping from a file, and keeps codes', verifies('import.cli', 'import.keep-codes'), async ({ app }) => {
+  const { owner } = await app.workspace()
+  const { body: team } = await owner.post('/teams', { name: 'Engineering', key: 'ENG' })
+  const shell = await Shell.of(owner, app.rootUrl)
+  const dir = await temporary()
+  const run = (...args: string[]) => withWorker(app, shell.run(['import', ...args]))
+  const [file, mapping] = [join(dir, 'linear.csv'), join(dir, 'mapping.json')]
+  await writeFile(file, linearCsv([linearRow({ ID: 'WEB-41', Status: 'Odd' })]))
+  await writeFile(mapping, JSON.stringify({ teams: { Web: team.id }, statuses: { Odd: 'qa' } }))
+  expect(await run(file, '--mapping', mapping, '--keep-codes')).toMatchObject({ code: 0 })
+  expect(await issuesOf(owner)).toMatchObject([{ code: 'ENG-41', status: 'qa' }])
+
+  const before = await issuesOf(owner)
+  await writeFile(mapping, '{"statuses": {"Odd": "fried"}}')
+  expect(await run(file, '--mapping', mapping)).toMatchObject({ code: 1, stderr: expect.stringContaining('statuses') })
+  await writeFile(mapping, '[1')
+  expect(await run(file, '--mapping', mapping)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('is not a JSON object'),
+  })
+  expect(await run(file, '--mapping', join(dir, 'none.json'))).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('no file'),
+  })
+  expect(await issuesOf(owner)).toEqual(before)
+  expect((await owner.get('/imports')).body.data).toHaveLength(1)
+})

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { verifies } from '../../conformance/requirements.ts'
 import { commandFor } from './origin.ts'
 
 test.for([
@@ -12,4 +13,8 @@ test.for([
   ['in a checkout', '/projects/baton/cli/bin/baton.mjs', 'npx baton'],
 ])('messages name the command as it was started %s', ([, startedAs = '', command]) => {
   expect(commandFor(startedAs, 'https://b.example')).toBe(command)
+})
+
+test('messages name the command alone if npx fetched it from a registry', verifies('package.no-bare-npx-baton'), () => {
+  expect(commandFor('/home/ann/.npm/_npx/1f/node_modules/.bin/baton', null)).toBe('baton')
 })

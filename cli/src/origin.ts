@@ -20,10 +20,13 @@ export function installedFrom(): string | null {
 export const inCheckout = (part: 'sdk' | 'cli'): string | null =>
   /[\\/]node_modules[\\/]/.test(packageDirectory) ? null : join(dirname(packageDirectory), part)
 
-/** How to run this command, by the path that it was started with: npx keeps a package from a URL in a cache. */
+/**
+ * How to run this command, by the path that it was started with: npx keeps a package from a URL in a cache. Without the
+ * URL only the name is certain: `npx baton` would fetch a package of others.
+ */
 export function commandFor(startedAs: string, from: string | null): string {
   const directories = startedAs.split(/[\\/]/)
-  if (directories.includes('_npx') && from) return `npx ${from}/packages/cli.tgz`
+  if (directories.includes('_npx')) return from ? `npx ${from}/packages/cli.tgz` : 'baton'
   const isOnPath = basename(startedAs) === 'baton' && !directories.includes('node_modules')
   return isOnPath ? 'baton' : 'npx baton'
 }

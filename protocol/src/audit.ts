@@ -64,6 +64,9 @@ export const auditActions = [
   'import.started',
   'import.deleted',
   'placeholder.assigned',
+  'operator.password_reset',
+  'operator.role_changed',
+  'operator.person_erased',
 ] as const
 
 export const AuditAction = Type.Enum(auditActions)

@@ -84,6 +84,8 @@ const deliveryFields = {
   created_at: Timestamp,
   /** Null if none is scheduled. */
   next_attempt_at: nullable(Timestamp),
+  /** The `X-Request-Id` of the request that caused the event; null if none did. */
+  request_id: nullable(Type.String()),
   attempts: Type.Array(Attempt),
 }
 export const Delivery = Type.Object(deliveryFields, { ...closed, title: 'Delivery' })

@@ -218,6 +218,11 @@ export const login = {
     body: AccountChange,
     returns: { 200: Account },
   }),
+  deleteAccount: operation(routes.deleteAccount, {
+    summary: 'Delete your account and personal data for ever; shared work stays under "Deleted person"',
+    returns: { 204: null },
+    errors: ['LAST_OWNER'],
+  }),
   getMe: operation(routes.getMe, {
     summary: 'Get the caller: a person and their workspaces, or an app and its installation',
     returns: {

@@ -119,6 +119,7 @@ export const routes = {
   getMe: { method: 'GET', path: '/auth/me', caller: 'person or app', scope: null },
   getAccount: { method: 'GET', path: '/auth/account', caller: 'person' },
   updateAccount: { method: 'PATCH', path: '/auth/account', caller: 'person' },
+  deleteAccount: { method: 'DELETE', path: '/auth/account', caller: 'person', recent: true },
 
   // Single sign-on
   startSso: { method: 'POST', path: '/auth/sso/:provider_id', caller: 'anyone or person' },

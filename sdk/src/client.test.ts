@@ -47,6 +47,27 @@ describe('against the service', () => {
     })
   })
 
+  test('uploads a file to an issue, once', async ({ app }) => {
+    const { owner, id } = await app.workspace()
+    const client = new BatonClient({ baseUrl: app.rootUrl, token: owner.token, workspaceId: id })
+    const issue = await client.createIssue({ title: 'Mend the door' })
+    const place = { target_type: 'issue', target_id: issue.id } as const
+    const bytes = new Uint8Array([0, 1, 2, 255])
+    for (const content of [bytes, new Blob([bytes])]) {
+      const file = await client.uploadFile({ name: 'door ü.bin', ...place }, content)
+      expect(file).toMatchObject({ name: 'door ü.bin', bytes: 4, media_type: 'application/octet-stream' })
+      expect(await client.getFileContent({ file_id: file.id })).toEqual(bytes)
+    }
+    const draft = await client.uploadFile({ name: 'notes.txt' }, new TextEncoder().encode('Draft'))
+    expect((await client.getRelated({ issue_id: issue.id })).files).toHaveLength(2)
+    expect(await client.getFile({ file_id: draft.id })).toEqual(draft)
+    await expect(client.uploadFile({ name: '' }, bytes)).rejects.toMatchObject({ status: 422 })
+    await expect(
+      client.uploadFile({ name: 'a', target_type: 'issue', target_id: 'iss_01kjpwd6m0e0080008rg62fcdn' }, bytes),
+    ).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
+    expect((await client.getStorage()).files).toBe(3)
+  })
+
   test('returns an image as bytes', async ({ app }) => {
     const { owner, id } = await app.workspace()
     const { app: robot } = await app.installed(owner)
@@ -249,11 +270,12 @@ test('limits pauses, and at most half of each is random', () => {
   expect(pause(20, 0)).toBeNull()
 })
 
-test('has a method for every operation except streams and uploads', () => {
+test('has a method for every operation except streams and uploads of imports, archives and sessions', () => {
   const client = new BatonClient({ baseUrl: 'http://localhost:1', token: 'x', workspaceId: 'x' })
   const streams = Object.keys(routes).filter((name) => 'stream' in routes[name as keyof typeof routes])
   expect(streams).toEqual(['listenToApp', 'listenAsApp', 'watchAgentSession', 'watchWorkspace'])
-  const uploads = Object.keys(routes).filter((name) => 'raw' in routes[name as keyof typeof routes])
+  const raw = Object.keys(routes).filter((name) => 'raw' in routes[name as keyof typeof routes])
+  const uploads = raw.filter((name) => name !== 'uploadFile')
   for (const name of Object.keys(routes)) {
     expect([name, name in client]).toEqual([name, ![...streams, ...uploads].includes(name)])
   }

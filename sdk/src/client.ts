@@ -76,6 +76,14 @@ type Methods = {
 
 export type StreamName = Exclude<RouteName, CallName>
 
+export interface NewFile {
+  name: string
+  target_type?: 'issue' | 'project'
+  target_id?: string
+}
+
+const uploadMs = 15 * 60_000
+
 /** A page of a hundred issues with the longest descriptions is smaller. */
 const answerBytes = 64 * 1024 * 1024
 
@@ -106,8 +114,19 @@ class Caller {
     return this.#call(name, input, options) as Promise<Answer<Name>>
   }
 
+  /** Uploads a file to an issue or project, or as a draft that a text can refer to. An attempt may take 15 minutes. */
+  async uploadFile(file: NewFile, content: Uint8Array | Blob, options: CallOptions = {}): Promise<Answer<'getFile'>> {
+    const request = requestOf('uploadFile', { query: { ...file } }, options)
+    const headers = { 'content-type': 'application/octet-stream', ...request.headers }
+    const timed = { timeoutMs: uploadMs, ...options }
+    return this.#retried({ ...request, headers, body: content }, timed) as Promise<Answer<'getFile'>>
+  }
+
   async #call(name: CallName, input: UntypedInput, options: CallOptions = {}): Promise<unknown> {
-    const request = requestOf(name, input, options)
+    return this.#retried(requestOf(name, input, options), options)
+  }
+
+  async #retried(request: PreparedRequest, options: CallOptions): Promise<unknown> {
     const repeatable = options.repeatable ?? (request.method === 'GET' || request.idempotent)
     const random = this.#options.random ?? Math.random
     let credentials = await this.#tokens?.credentials()
@@ -168,7 +187,7 @@ class Caller {
       // A redirect would send the token to another address.
       redirect: 'manual',
       signal,
-      ...(request.body === undefined ? {} : { body: request.body }),
+      ...(request.body === undefined ? {} : { body: request.body as string | Blob }),
     })
   }
 

@@ -48,7 +48,7 @@ export interface PreparedRequest {
   path: string
   atRoot: boolean
   headers: Record<string, string>
-  body?: string
+  body?: string | Uint8Array | Blob
   idempotent: boolean
 }
 

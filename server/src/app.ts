@@ -12,6 +12,7 @@ import { deleteTeamRoutes } from './delete-team.ts'
 import { deletionRoutes } from './deletion/routes.ts'
 import { docsRoutes, missingPage } from './docs/routes.ts'
 import { exportRoutes } from './exports/routes.ts'
+import { watchService } from './figures.ts'
 import { fileRoutes } from './files/routes.ts'
 import { gitRoutes } from './git/routes.ts'
 import type { Timeouts } from './http/arrival.ts'
@@ -29,13 +30,14 @@ import { loginRoutes } from './login/routes.ts'
 import { mailRoutes } from './mail/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
+import { accountDeletionRoutes } from './operate/routes.ts'
 import { packageRoutes } from './packages.ts'
 import { passkeyRoutes } from './passkeys/routes.ts'
 import { personalTokenRoutes } from './personal-tokens/routes.ts'
 import { planningRoutes } from './planning/routes.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { relatedRoutes } from './related.ts'
-import { type Lifecycle, serviceOperations, serviceRoutes } from './service.ts'
+import { type Lifecycle, serviceOperations, serviceRoutes, version } from './service.ts'
 import { recordBreakGlass } from './sso/break-glass.ts'
 import { Issuers } from './sso/issuers.ts'
 import { ssoRoutes } from './sso/routes.ts'
@@ -85,6 +87,7 @@ export async function createApp(
     ...a2aRoutes,
     ...deleteTeamRoutes,
     ...deletionRoutes,
+    ...accountDeletionRoutes,
     ...agentRoutes,
     ...agentSessionRoutes,
     ...sessionStreamRoutes(live),
@@ -92,7 +95,10 @@ export async function createApp(
     ...linearRoutes(() => door),
     ...mcpRoutes(() => door),
   ])
-  metrics.watching(() => live.watching)
+  metrics.gauge('baton_live_watchers', 'Browsers connected to the live stream of a workspace', [], () => [
+    { value: live.watching },
+  ])
+  watchService(ctx, metrics, { version, isStopping: () => lifecycle.stopping })
   const worker = ctx.config.role === 'worker'
   const http = await createHttpServer({
     ctx,

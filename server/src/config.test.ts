@@ -45,6 +45,11 @@ test(
       fileBytes: 52_428_800,
       workspaceBytes: 10 * 1024 ** 3,
       deletionDays: 14,
+      metricsListen: null,
+      slowMs: 500,
+      operateSocket: null,
+      keepDays: { audit: 0, sessions: 0, inbox: 0 },
+      backup: { dir: null, at: '0 3 * * *', keep: 14 },
     })
   },
 )
@@ -99,6 +104,24 @@ test('the default root URL of PORT=0 gets the port that it listens on', verifies
   expect(withPort(readConfig({ PORT: '0' }), 80).rootUrl).toBe('http://localhost')
   const proxied = readConfig({ PORT: '0', BATON_ROOT_URL: 'https://baton.example' })
   expect(withPort(proxied, 4321)).toEqual({ ...proxied, port: 4321 })
+})
+
+test('BATON_METRICS_LISTEN is a host and a port', verifies('settings.metrics-listen'), () => {
+  const listen = (text: string) => readConfig({ BATON_METRICS_LISTEN: text }).metricsListen
+  expect(listen('127.0.0.1:9464')).toEqual({ host: '127.0.0.1', port: 9464 })
+  expect(listen('[::1]:1')).toEqual({ host: '::1', port: 1 })
+  expect(listen('metrics.internal:65535')).toEqual({ host: 'metrics.internal', port: 65535 })
+  for (const bad of ['9464', ':9464', '127.0.0.1', '127.0.0.1:0', '127.0.0.1:65536', '[::g]:1', '::1:9464', 'a b:1']) {
+    expect(() => listen(bad), bad).toThrow(/^BATON_METRICS_LISTEN must be a host and a port[^\n]*$/)
+  }
+})
+
+test('BATON_SLOW_MS is a number of milliseconds, or 0 for never', verifies('log.slow-statement'), () => {
+  expect(readConfig({ BATON_SLOW_MS: '0' }).slowMs).toBe(0)
+  expect(readConfig({ BATON_SLOW_MS: '3600000' }).slowMs).toBe(3_600_000)
+  for (const bad of ['-1', '3600001', '0.5', 'never']) {
+    expect(() => readConfig({ BATON_SLOW_MS: bad }), bad).toThrow(/^BATON_SLOW_MS must be a whole number/)
+  }
 })
 
 test('names unknown variables that begin with BATON_', verifies('config.unknown-variable-warns'), () => {
@@ -240,6 +263,12 @@ describe('refuses, in one line that names the variable', () => {
     ['BATON_ROOT_URL', 'https://user@baton.example'],
     ['DATABASE_URL', 'mysql://db.example'],
     ['DATABASE_URL', 'nonsense'],
+    ['DATABASE_URL', 'postgres://u@a,b,c,d,e,f/baton', 'ha.multi-host-url'],
+    ['DATABASE_URL', 'postgres://u@a:5432,/baton', 'ha.multi-host-url'],
+    ['DATABASE_URL', 'postgres://u@a,b:port/baton', 'ha.multi-host-url'],
+    ['DATABASE_URL', 'postgres://u@a,b/baton?target_session_attrs=any', 'ha.multi-host-url'],
+    ['DATABASE_URL', 'postgres://u@a/baton?target_session_attrs=primary', 'ha.multi-host-url'],
+    ['DATABASE_URL', 'postgres://u@a,b/baton?port=5432', 'ha.multi-host-url'],
     ['BATON_SECRET_KEY', 'short', 'config.secret-key-bad-length'],
     ['BATON_SECRET_KEY', randomBytes(31).toString('base64'), 'config.secret-key-bad-length'],
     ['BATON_SECRET_KEY', randomBytes(33).toString('base64'), 'config.secret-key-bad-length'],

@@ -1,5 +1,8 @@
 import { join } from 'node:path'
+import { Cron } from 'croner'
 import ipaddr from 'ipaddr.js'
+import { DatabaseUrlProblem, urlsOfHosts } from './database-url.ts'
+import { SettingFileProblem, settingOf } from './setting-files.ts'
 import { readProviders, type SsoConfig, SsoProblem } from './sso-config.ts'
 
 export interface Config {
@@ -11,6 +14,7 @@ export interface Config {
   appUrl: string
   /** `HOST` and the root URL are loopback addresses: the service is reachable from this machine only. */
   local: boolean
+  /** The URL may have several hosts: open it with `openPostgres` or `findPrimary`, not with the driver. */
   database: { kind: 'embedded'; dataDir: string } | { kind: 'postgres'; url: string }
   /** Null: the key file in the data directory. */
   secretKey: Buffer | null
@@ -39,6 +43,16 @@ export interface Config {
   fileBytes: number
   workspaceBytes: number
   deletionDays: number
+  /** Where `/metrics` is served in place of the main port; null: there. */
+  metricsListen: { host: string; port: number } | null
+  /** Statements slower than this are logged; 0: none. */
+  slowMs: number
+  /** Null: `operate.sock` in the data directory. */
+  operateSocket: string | null
+  /** Days for which rows are kept; 0: for ever. */
+  keepDays: { audit: number; sessions: number; inbox: number }
+  /** Null `dir`: no scheduled backups. */
+  backup: { dir: string | null; at: string; keep: number }
 }
 
 export interface S3Config {
@@ -154,6 +168,19 @@ export function readConfig(env: Env): Config {
     fileBytes: read(env, 'BATON_FILE_BYTES', 52_428_800, wholeNumber(1, 524_288_000)),
     workspaceBytes: read(env, 'BATON_WORKSPACE_BYTES', 10 * 1024 ** 3, wholeNumber(1, 1e15)),
     deletionDays: read(env, 'BATON_DELETION_DAYS', 14, wholeNumber(1, 90)),
+    metricsListen: read(env, 'BATON_METRICS_LISTEN', null, listenAddress),
+    slowMs: read(env, 'BATON_SLOW_MS', 500, wholeNumber(0, 3_600_000)),
+    operateSocket: read(env, 'BATON_OPERATE_SOCKET', null, String),
+    keepDays: {
+      audit: read(env, 'BATON_AUDIT_DAYS', 0, retentionDays),
+      sessions: read(env, 'BATON_SESSION_DAYS', 0, retentionDays),
+      inbox: read(env, 'BATON_INBOX_DAYS', 0, retentionDays),
+    },
+    backup: {
+      dir: read(env, 'BATON_BACKUP_DIR', null, String),
+      at: read(env, 'BATON_BACKUP_AT', '0 3 * * *', schedule),
+      keep: read(env, 'BATON_BACKUP_KEEP', 14, wholeNumber(1, 365)),
+    },
   }
 }
 
@@ -161,12 +188,15 @@ export function readConfig(env: Env): Config {
 class BadValue extends Error {}
 
 function read<T, D>(env: Env, name: string, fallback: D, parse: (text: string) => T): T | D {
-  const text = env[name]?.trim()
-  if (!text) return fallback
+  let variable = name
   try {
-    return parse(text)
+    const setting = settingOf(env, name)
+    if (!setting) return fallback
+    variable = setting.variable
+    return parse(setting.text)
   } catch (error) {
-    if (error instanceof BadValue) throw new ConfigError(`${name} ${error.message}`)
+    if (error instanceof SettingFileProblem) throw new ConfigError(error.message)
+    if (error instanceof BadValue) throw new ConfigError(`${variable} ${error.message}`)
     throw error
   }
 }
@@ -174,6 +204,19 @@ function read<T, D>(env: Env, name: string, fallback: D, parse: (text: string) =
 const wholeNumber = (min: number, max: number) => (text: string) => {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (!(value >= min && value <= max)) throw new BadValue(`must be a whole number from ${min} to ${max}`)
+  return value
+}
+
+function schedule(text: string) {
+  try {
+    if (new Cron(text, { paused: true, timezone: 'UTC' }).nextRun()) return text
+  } catch {}
+  throw new BadValue('must be a cron expression with instants to come, in UTC, such as 0 3 * * *')
+}
+
+function retentionDays(text: string) {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+  if (value !== 0 && !(value >= 30 && value <= 3650)) throw new BadValue('must be 0, or days from 30 to 3650')
   return value
 }
 
@@ -231,6 +274,14 @@ function rootAddress(text: string) {
   return origin
 }
 
+function listenAddress(text: string) {
+  const [, inBrackets, name, port] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+)):(\d{1,5})$/i.exec(text) ?? []
+  const host = inBrackets ?? name
+  if (!host || (inBrackets && !ipaddr.IPv6.isValid(inBrackets)) || Number(port) < 1 || Number(port) > 65_535)
+    throw new BadValue('must be a host and a port, such as 127.0.0.1:9464 or [::1]:9464')
+  return { host, port: Number(port) }
+}
+
 /** Of the host of a URL, or of an address to listen on, in lower case. */
 export function isLoopback(hostname: string) {
   if (hostname === 'localhost' || hostname.endsWith('.localhost')) return true
@@ -239,10 +290,12 @@ export function isLoopback(hostname: string) {
 }
 
 function postgresUrl(text: string) {
-  if (!['postgres:', 'postgresql:'].includes(url(text).protocol)) {
-    throw new BadValue('must be a postgres:// URL')
+  try {
+    urlsOfHosts(text)
+    return text
+  } catch (error) {
+    throw error instanceof DatabaseUrlProblem ? new BadValue(error.message) : error
   }
-  return text
 }
 
 function addressOrRange(text: string) {
@@ -377,3 +430,6 @@ function sender(text: string): MailConfig['from'] {
     throw new BadValue('must be of the form Name <address>')
   return { name: name || 'Baton', address }
 }
+
+/** Variables of this process that look like a setting but are none. */
+export const ignoredVariables = (): string[] => unknownVariables(process.env)

@@ -6,6 +6,7 @@ import type { Logger } from './log.ts'
 import type { GuardedClient } from './outbound/client.ts'
 import type { Relay } from './relay/relay.ts'
 import type { Storage } from './storage/storage.ts'
+import type { Cause } from './trace.ts'
 
 /** The dependencies that verbs get. */
 export interface Context {
@@ -20,4 +21,6 @@ export interface Context {
   relay: Relay
   /** The bytes of files, imports and exports; null where the operator configured no place for them. */
   storage: Storage | null
+  /** The request that is being handled. Absent where the service acts by itself. */
+  cause?: Cause | undefined
 }

@@ -11,12 +11,24 @@ const keyId = (key: Buffer) => createHash('sha256').update('baton key id').updat
 
 /** The service's keys: the current one seals and signs, previous ones only open. */
 export class Keyring {
-  readonly #current: Buffer
+  #current: Buffer
   readonly #byId: Map<string, Buffer>
 
   constructor(current: Buffer, previous: readonly Buffer[] = []) {
     this.#current = current
     this.#byId = new Map([current, ...previous].map((key) => [keyId(key), key]))
+  }
+
+  /** From now on seals and signs with another key; the old one still opens. */
+  rotate(key: Buffer) {
+    this.#current = key
+    this.#byId.set(keyId(key), key)
+  }
+
+  /** Ids of the keys: the current one first. */
+  get keyIds(): string[] {
+    const current = keyId(this.#current)
+    return [current, ...[...this.#byId.keys()].filter((id) => id !== current)]
   }
 
   /** AES-256-GCM as `v1.<key id>.<nonce>.<ciphertext>`; `owner` binds it to the record it belongs to. */

@@ -1,7 +1,10 @@
 import { sweepMessages } from './a2a/conversation.ts'
 import { sweepListeners } from './agent-apps/listeners.ts'
+import { sweepSessions } from './agent-sessions/retention.ts'
+import { sweepAudit } from './audit/retention.ts'
 import { repeat } from './clock.ts'
 import type { Context } from './context.ts'
+import { counters } from './counters.ts'
 import type { Db } from './db/database.ts'
 import { sweepDeliveries } from './delivery/retention.ts'
 import { sweepEvents } from './events/retention.ts'
@@ -10,6 +13,7 @@ import { sweepGitDeliveries } from './git/receive.ts'
 import { sweepRateLimits } from './http/rate-limit.ts'
 import { sweepRateWindows } from './http/rate-window.ts'
 import { removeOldImportData } from './imports/imports.ts'
+import { sweepInbox } from './inbox/retention.ts'
 import { sweepCliCodes } from './login/cli-logins.ts'
 import { sweepLoginNetworks } from './login/known-networks.ts'
 import { sweepLinks } from './login/links.ts'
@@ -33,6 +37,9 @@ const chores: Record<string, (db: Db, now: Date, ctx: Context) => Promise<unknow
   'account links': sweepLinks,
   'CLI codes': sweepCliCodes,
   invitations: sweepInvitations,
+  'audit entries': sweepAudit,
+  'agent sessions': sweepSessions,
+  'inbox entries': sweepInbox,
   events: sweepEvents,
   deliveries: sweepDeliveries,
   oauth: sweepOAuth,
@@ -55,16 +62,25 @@ const chores: Record<string, (db: Db, now: Date, ctx: Context) => Promise<unknow
 export async function sweep(ctx: Context) {
   const { db, clock, log } = ctx
   for (const [chore, work] of Object.entries(chores)) {
-    await work(db, clock.now(), ctx).catch((error: Error) =>
-      log.warn({ chore, message: error.message }, 'housekeeping failed'),
-    )
+    try {
+      await work(db, clock.now(), ctx)
+      counters.choresDone.set({ chore }, clock.now().getTime() / 1000)
+    } catch (error) {
+      counters.choresFailed.inc({ chore })
+      log.warn({ chore, message: (error as Error).message }, 'housekeeping failed')
+    }
   }
 }
 
-export const startHousekeeping = (ctx: Context) =>
-  repeat(
+export function startHousekeeping(ctx: Context) {
+  for (const chore of Object.keys(chores)) {
+    counters.choresDone.set({ chore }, ctx.clock.now().getTime() / 1000)
+    counters.choresFailed.inc({ chore }, 0)
+  }
+  return repeat(
     ctx.clock,
     everyMs,
     () => sweep(ctx),
     ({ message }) => ctx.log.warn({ message }, 'housekeeping failed'),
   )
+}

@@ -1,6 +1,7 @@
-import { ConfigError, isLoopback, readConfig, unknownVariables } from './config.ts'
+import { ConfigError, readConfig, unknownVariables } from './config.ts'
 import { createLog } from './log.ts'
 import { type Running, start } from './start.ts'
+import { warningsOf } from './warnings.ts'
 
 // At a terminal only warnings and the lines below; otherwise one JSON line per request for a log collector.
 const log = createLog(process.stdout.isTTY ? 'warn' : 'info')
@@ -41,9 +42,7 @@ export async function run(built: Promise<unknown> = Promise.resolve()) {
     console.log(`Baton is ready at ${running.rootUrl}`)
     // The root URL may be the address of a proxy, which has to be told the port.
     if (config.port === 0) console.log(`It listens on port ${running.port} of ${running.host}`)
-    if (!isLoopback(running.host.toLowerCase()) && isLoopback(new URL(running.rootUrl).hostname)) {
-      console.log('Browsers on other machines cannot sign in until BATON_ROOT_URL is the https address that they open')
-    }
+    for (const warning of warningsOf(running, process.env, process.versions.node)) console.warn(warning)
     console.log(`The API is described at ${running.baseUrl}/openapi.json`)
     if (demo) console.log(`Sign in to the demo as ${demo.email} with the password ${demo.password}`)
   } catch (error) {

@@ -5,7 +5,7 @@ import type { Context } from './context.ts'
 import { sql } from './db/sql.ts'
 import { demoLoginOf } from './demo/login.ts'
 import { ApiError } from './http/errors.ts'
-import type { Metrics } from './http/metrics.ts'
+import { type Metrics, metricsType } from './http/metrics.ts'
 import { openApi } from './http/openapi.ts'
 import { Reply, route } from './http/route.ts'
 import { needsFirstAccount, signUpIsOpen } from './login/sign-up.ts'
@@ -48,10 +48,10 @@ export function serviceRoutes(
       return { status: 'ready' }
     }),
 
-    route(
-      api.getMetrics,
-      async () => new Reply(await metrics.text(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
-    ),
+    route(api.getMetrics, async () => {
+      if (config.metricsListen) throw new ApiError('ROUTE_NOT_FOUND')
+      return new Reply(await metrics.text(), { 'content-type': metricsType })
+    }),
 
     route(api.getOpenApi, () => {
       description ??= openApi(api, config) as { openapi: string }
@@ -81,7 +81,7 @@ export function serviceRoutes(
   ]
 }
 
-const { version } = JSON.parse(readFileSync(new URL('package.json', serverDir), 'utf8')) as { version: string }
+export const { version } = JSON.parse(readFileSync(new URL('package.json', serverDir), 'utf8')) as { version: string }
 
 /** The operations that worker processes serve too. */
 export const serviceOperations = [api.getHealth, api.getReadiness, api.getMetrics]

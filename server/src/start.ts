@@ -1,14 +1,15 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { resealCredentials } from './a2a/credential.ts'
 import { A2aRunner } from './a2a/runner.ts'
 import { startTimers } from './agent-sessions/timers.ts'
 import { createBuiltInAgent } from './agents/inside-agents.ts'
 import { AgentRunner } from './agents/runner.ts'
 import { createApp } from './app.ts'
+import { startBackups } from './backup/schedule.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError, withPort } from './config.ts'
 import type { Context } from './context.ts'
+import { backupMetrics, counters } from './counters.ts'
 import { Keyring } from './crypto.ts'
 import { DataDir } from './db/data-dir.ts'
 import type { Db } from './db/database.ts'
@@ -16,7 +17,6 @@ import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/open-postgres.ts'
 import { startDeletions } from './deletion/purge.ts'
 import { EndpointWaker } from './delivery/endpoint-waker.ts'
-import { resealSecrets } from './delivery/endpoints.ts'
 import type { Attempted } from './delivery/stages.ts'
 import { DeliveryWorker } from './delivery/worker.ts'
 import { disableDemo } from './demo/disable.ts'
@@ -24,17 +24,18 @@ import { demoLoginOf } from './demo/login.ts'
 import { ReplayRunner } from './events/replay-runner.ts'
 import { startArchives } from './exports/worker.ts'
 import { startComments } from './git/comments.ts'
-import { resealConnections } from './git/connections.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { Metrics } from './http/metrics.ts'
-import { resealImports } from './imports/state.ts'
+import { listenForMetrics } from './http/metrics-listener.ts'
 import { ImportWorker } from './imports/worker.ts'
 import { startNotifications } from './inbox/due-mails.ts'
-import { checkSecretKey } from './key-check.ts'
+import { checkSecretKey, resealAll } from './key-check.ts'
 import type { Logger } from './log.ts'
 import { responsesSettled } from './login/after-response.ts'
-import { resealMails } from './mail/queue.ts'
 import { createMailWorker } from './mails.ts'
+import { commands } from './operate/commands.ts'
+import { syncErasures } from './operate/erasures.ts'
+import { serveCommands } from './operate/socket.ts'
 import { GuardedClient } from './outbound/client.ts'
 import { startReminders } from './personal-tokens/mails.ts'
 import { Relay } from './relay/relay.ts'
@@ -60,15 +61,19 @@ export async function start(
   print: (line: string) => void,
   built: Promise<unknown>,
 ): Promise<Running> {
-  const { database } = config
+  const { database, metricsListen } = config
+  if (metricsListen) await mustBeFree(metricsListen)
   if (database.kind === 'postgres') {
     const port = await availablePort(config)
     const db = await openPostgres(
       database.url,
-      (error) => log.warn({ message: error.message }, 'lost a database connection'),
+      (error) => {
+        counters.reconnects.inc()
+        log.warn({ message: error.message }, 'lost a database connection')
+      },
       print,
     )
-    return startOn(db, withPort(config, port), config.secretKey as Buffer, log, print, built)
+    return startOn(db, withPort(config, port), [config.secretKey as Buffer], log, print, built)
   }
   const dataDir = await DataDir.open(database.dataDir)
   try {
@@ -78,8 +83,9 @@ export async function start(
       console.error(`The embedded database failed: ${error.message}. Start Baton again; what was committed is kept.`)
       process.exit(1)
     })
-    const secretKey = config.secretKey ?? dataDir.secretKey()
-    const running = await startOn(db, withPort(config, port), secretKey, log, print, built)
+    const secretKeys = config.secretKey ? [config.secretKey] : dataDir.secretKeys()
+    const running = await startOn(db, withPort(config, port), secretKeys, log, print, built)
+    if (!config.secretKey) dataDir.forgetPreviousKey()
     return {
       ...running,
       async stop() {
@@ -96,7 +102,7 @@ export async function start(
 async function startOn(
   db: Db,
   config: Config,
-  secretKey: Buffer,
+  [secretKey, ...previousKeys]: Buffer[],
   log: Logger,
   print: (line: string) => void,
   built: Promise<unknown>,
@@ -104,13 +110,9 @@ async function startOn(
   try {
     const onWaiting = (name: string) => log.warn({ migration: name }, 'waiting for a lock held by another transaction')
     for (const name of await migrate(db, onWaiting)) log.info({ migration: name }, 'applied')
-    const keys = new Keyring(secretKey, config.previousSecretKeys)
+    const keys = new Keyring(secretKey as Buffer, [...previousKeys, ...config.previousSecretKeys])
     await checkSecretKey(db, keys)
-    await resealSecrets(db, keys)
-    await resealCredentials(db, keys)
-    await resealMails(db, keys)
-    await resealConnections(db, keys)
-    await resealImports(db, keys)
+    await resealAll(db, keys)
 
     const storage = await openStorage(config, db)
     const clock = systemClock
@@ -126,7 +128,12 @@ async function startOn(
     const metrics = new Metrics()
     await built
     const { http, door } = await createApp(ctx, lifecycle, metrics, readWebFiles())
+    const stopMetrics = config.metricsListen ? await listenForMetrics(metrics, config.metricsListen, log) : null
     await listen((address) => http.listen(address), config)
+    const stopCommands = await serveCommands(ctx, commands)
+    await syncErasures(db, config.backup.dir).catch(({ message }: Error) =>
+      log.warn({ message }, 'could not write erasures.json'),
+    )
     const stopWorking =
       config.role === 'api'
         ? async () => {}
@@ -145,13 +152,14 @@ async function startOn(
       async stop() {
         lifecycle.stopping = true
         const cutOff = setTimeout(() => http.server.closeAllConnections(), config.stopDelayMs + drainMs).unref()
-        await Promise.all([http.close(), stopWorking()])
+        await Promise.all([http.close(), stopWorking(), stopCommands()])
         clearTimeout(cutOff)
         await responsesSettled(ctx)
         await waker.idle()
         await relay.stop()
         await workWakeups.stop()
         await outbound.close()
+        await stopMetrics?.()
         await db.close()
       },
     }
@@ -174,6 +182,7 @@ function startWorking(
   metrics: Metrics,
 ): () => Promise<void> {
   const stopHousekeeping = startHousekeeping(ctx)
+  const stopBackups = startBackups(ctx, backupMetrics)
   const stopTimers = startTimers(ctx)
   const stopComments = startComments(ctx)
   const stopArchives = startArchives(ctx, createBuiltInAgent)
@@ -199,6 +208,7 @@ function startWorking(
   return async () => {
     await Promise.all([
       stopHousekeeping(),
+      stopBackups(),
       stopTimers(),
       stopNotifications(),
       stopReminders(),
@@ -213,6 +223,15 @@ function startWorking(
     ])
     await a2a.stop()
   }
+}
+
+/** Before a database is opened: a start that fails later would have to close it. */
+async function mustBeFree({ host, port }: { host: string; port: number }) {
+  const probe = createServer()
+  await once(probe.listen({ host, port }), 'listening').catch((error: Error) => {
+    throw new ConfigError(`BATON_METRICS_LISTEN: cannot listen on ${host}:${port}: ${error.message}`)
+  })
+  probe.close()
 }
 
 /** The configured port, or with `PORT=0` a free one. Fails if it is in use. */

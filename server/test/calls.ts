@@ -62,6 +62,7 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   reauthWithPasskey: { credential: usedCredential },
   endProgram: null,
   updateAccount: { display_name: 'Ada Lovelace', time_zone: 'Europe/Zurich' },
+  deleteAccount: null,
   createWorkspace: { name: 'Acme' },
   updateWorkspace: { name: 'Acme', guidance: 'Be kind.' },
   // Not the name of a workspace: the tables call every write, and the others need one that can be changed.

@@ -112,8 +112,8 @@ export class TestApp {
   /** With `beside`, on the same database as that app, like a second process; with the web app built in `webDir`. */
   static async start(env: Record<string, string> = {}, beside?: TestApp, webDir?: string): Promise<TestApp> {
     const clock = beside?.clock ?? new TestClock()
-    // Receivers of tests listen on localhost.
-    const config: Config = readConfig({ BATON_WEBHOOK_ALLOW: 'localhost', ...env })
+    // Receivers of tests listen on localhost. On a busy machine any statement can be slow, and tests compare the log.
+    const config: Config = readConfig({ BATON_WEBHOOK_ALLOW: 'localhost', BATON_SLOW_MS: '0', ...env })
     const filesDir = !beside && config.files?.kind === 'directory' ? mkdtempSync(join(tmpdir(), 'baton-files-')) : null
     if (config.files?.kind === 'directory')
       config.files = beside?.ctx.config.files ?? { kind: 'directory', path: filesDir ?? '' }

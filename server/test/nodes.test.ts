@@ -4,6 +4,7 @@ import type { RelayedAttempt } from '@baton/protocol'
 import { test as base, describe, expect } from 'vitest'
 import { verifiesOnPostgres } from '../../conformance/requirements.ts'
 import { withEmptyDatabase } from './empty-databases.ts'
+import { Load } from './load.ts'
 import { Nodes } from './nodes.ts'
 import { callerAt, install, type Json, newcomer, type Outsider } from './outside.ts'
 import { isSigned, Receiver } from './receiver.ts'
@@ -20,7 +21,10 @@ const test = base.extend<{ nodes: Nodes; company: Company; receiver: Receiver }>
   nodes: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
     async ({}, use) => {
-      await withEmptyDatabase(async (url) => {
+      await withEmptyDatabase(async (direct) => {
+        // `npm run faults -- pgbouncer` runs these tests through PgBouncer.
+        const pooler = process.env.BATON_TEST_POOLER
+        const url = pooler ? direct.replace(new URL(direct).host, pooler) : direct
         const nodes = await Nodes.start(url, { BATON_API_RATE: String(callsPerMinute) })
         await use(nodes)
         await nodes.stop()
@@ -189,7 +193,7 @@ describe('two api nodes and two worker nodes', { timeout: 120_000 }, () => {
       resource_types: ['Issue'],
     })
     const { app } = await install(nodes.proxy.url, company.person, 'https://listen.invalid/')
-    const load = new Load(company, app)
+    const load = new Load(company.person, company.teamId, app)
     await load.until(50)
     await addColumnsOfTheFuture(nodes)
     await load.until(100)
@@ -203,64 +207,6 @@ describe('two api nodes and two worker nodes', { timeout: 120_000 }, () => {
     expect(created.sort()).toEqual(load.issueIds.sort())
   })
 })
-
-/** Calls by people and apps through the proxy, until it is stopped. */
-class Load {
-  readonly failures = new Set<string>()
-  readonly issueIds: string[] = []
-  #calls = 0
-  #stopped = false
-  readonly #loops: Promise<void>[]
-
-  constructor({ person, teamId: team_id }: Company, app: Outsider) {
-    const inTracker = async () => {
-      const issue = await this.#call(person, 'POST', '/issues', { title: 'Another', team_id })
-      this.issueIds.push(issue.id)
-      await this.#call(person, 'POST', '/comments', { target_type: 'issue', target_id: issue.id, text: 'Seen' })
-      await this.#call(person, 'GET', `/issues/${issue.code}`)
-    }
-    const aroundIt = async () => {
-      await this.#call(person, 'POST', '/labels', { name: 'A label' })
-      const project = await this.#call(person, 'POST', '/projects', { title: 'A project', team_ids: [team_id] })
-      await this.#call(person, 'PUT', `/projects/${project.id}`, { status: 'in_progress' })
-      await this.#call(person, 'GET', '/issues')
-    }
-    const ofAnAgent = async () => {
-      const issue_id = this.issueIds.at(-1)
-      if (!issue_id) return
-      const { id } = await this.#call(app, 'POST', '/agent-sessions', { issue_id })
-      await this.#call(app, 'POST', `/agent-sessions/${id}/activities`, { content: { type: 'thought', body: 'Hm' } })
-      await this.#call(person, 'POST', `/agent-sessions/${id}/stop`)
-    }
-    this.#loops = [inTracker, inTracker, aroundIt, ofAnAgent].map((turn) => this.#loop(turn))
-  }
-
-  /** Resolves after this many more calls. */
-  async until(more: number) {
-    const enough = this.#calls + more
-    while (this.#calls < enough && this.failures.size === 0) await sleep(10)
-  }
-
-  async stop() {
-    this.#stopped = true
-    await Promise.all(this.#loops)
-  }
-
-  async #loop(turn: () => Promise<void>) {
-    while (!this.#stopped) {
-      await turn().catch((error: Error) => this.failures.add(error.message))
-      await sleep(100)
-    }
-  }
-
-  async #call(caller: Outsider, method: string, path: string, body?: object) {
-    const answer = await caller(method, path, body)
-    this.#calls++
-    const { status, body: content } = answer
-    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${content.code ?? content}`)
-    return content
-  }
-}
 
 /** The most that a migration may do to tables in use (docs/guides/postgres.md). */
 async function addColumnsOfTheFuture({ db }: Nodes) {

@@ -1,44 +1,47 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { verifies } from '../../conformance/requirements.ts'
+import { commands } from '../src/operate/commands.ts'
 import { filledDataDir } from './empty-databases.ts'
+import { operate } from './operate.ts'
 import { newDataDir, ServiceProcess } from './service-process.ts'
-
-// npm test bundles the server, as npm start does. A test that is run alone uses what the compiler wrote.
-const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-const command = process.env.BATON_TEST_BUNDLE
-  ? [file('../../scripts/operate.mjs')]
-  : [
-      '--input-type=module',
-      '-e',
-      `import { operate } from '${file('../dist/operate.js')}'
-       process.exitCode = await operate(process.argv.slice(1), process.env)`,
-      '--',
-    ]
-const run = promisify(execFile)
-const operate = async (args: string[], env: Record<string, string>) => {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(BATON_|DATABASE_URL$)/.test(name))
-  const options = { env: { ...Object.fromEntries(inherited), ...env } }
-  return run(process.execPath, [...command, ...args], options).catch(
-    (error: { code: number; stdout: string; stderr: string }) => error,
-  )
-}
 
 const login = { email: 'ann@example.com', password: 'a password' }
 const ann = { ...login, name: 'Ann' }
+const onEmbedded = { skip: Boolean(process.env.DATABASE_URL) }
+
+async function dataDir() {
+  const dir = await filledDataDir()
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+async function started(env: Record<string, string>) {
+  const service = await ServiceProcess.start(env)
+  onTestFinished(async () => void (await service.kill('SIGKILL')))
+  return service
+}
+
+const ownerArgs = (name: string) => [
+  'create-owner',
+  '--email',
+  `${name}@example.com`,
+  '--name',
+  name,
+  '--workspace',
+  'Acme',
+]
 
 test('the operator creates a reset link while the service runs on the embedded database', {
   ...verifies('reset.operator-link', 'reset.operator-link-key'),
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
-  const dir = await filledDataDir()
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
-  const service = await ServiceProcess.start({ BATON_DATA_DIR: dir })
-  onTestFinished(async () => void (await service.kill('SIGKILL')))
+  const dir = await dataDir()
+  const service = await started({ BATON_DATA_DIR: dir })
   const post = (path: string, body: object) =>
     fetch(`${service.url}/api/v1/auth/${path}`, {
       method: 'POST',
@@ -66,7 +69,10 @@ test('the operator creates a reset link while the service runs on the embedded d
 })
 
 test('the command explains what is wrong', { timeout: 60_000 }, async () => {
-  expect(await operate([], {})).toMatchObject({ code: 2, stderr: expect.stringContaining('Usage: npm run operate') })
+  expect(await operate([], {})).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('npm run operate -- COMMAND'),
+  })
   expect(await operate(['reset-link'], {})).toMatchObject({ code: 2 })
   const dir = newDataDir()
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
@@ -74,4 +80,198 @@ test('the command explains what is wrong', { timeout: 60_000 }, async () => {
   expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('BATON_SECRET_KEY is not set') })
   const wrong = await operate(['reset-link', 'ann'], { BATON_DATA_DIR: dir })
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('ann is not an e-mail address') })
+})
+
+/** A request to the socket. */
+const ask = (socketPath: string, method: string, path: string, body = '') =>
+  new Promise<number>((resolve, reject) => {
+    const sent = request({ socketPath, method, path }, (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+    sent.on('error', reject).end(body)
+  })
+
+test('commands work through the socket of a running embedded service', {
+  ...verifies('admin.embedded-running', 'admin.no-password-argument', 'admin.socket-not-api', 'admin.doctor-healthy'),
+  ...onEmbedded,
+  timeout: 300_000,
+}, async () => {
+  const dir = await dataDir()
+  const env = { BATON_DATA_DIR: dir }
+  const service = await started(env)
+  const secret = 'a password from stdin'
+  const created = operate([...ownerArgs('ann'), '--password-stdin', '--json'], env, `${secret}\n`)
+  let requests = 0
+  for (let done = false; !done; requests++) {
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+    done = await Promise.race([created.then(() => true), new Promise<false>((later) => setTimeout(later, 20, false))])
+  }
+  expect(requests).toBeGreaterThan(2)
+  const { code, stdout } = await created
+  expect(code).toBe(0)
+  const { workspace_id } = JSON.parse(stdout)
+  const { token } = await service.call('POST', '/auth/sign-in', { email: 'ann@example.com', password: secret })
+  const reset = await operate(['reset-password', '--email', 'ann@example.com', '--json'], env)
+  const { password } = JSON.parse(reset.stdout)
+  await expect(service.call('GET', '/auth/me', undefined, { authorization: `Bearer ${token}` })).rejects.toThrow('401')
+  await service.call('POST', '/auth/sign-in', { email: 'ann@example.com', password })
+  // Neither password is in a log, and none can be an argument.
+  for (const text of [secret, password]) expect(service.output).not.toContain(text)
+  expect(service.output).toContain('"msg":"operator reset a password"')
+  for (const { parameters } of commands)
+    expect(Object.keys(parameters).filter((name) => /pass(?!word-stdin$)/.test(name))).toEqual([])
+  expect(await operate(['reset-password', '--email', 'ann@example.com', '--password', 'x'], env)).toMatchObject({
+    code: 2,
+  })
+  const listed = await operate(['workspaces', '--json'], env)
+  expect(JSON.parse(listed.stdout)).toMatchObject({ workspaces: [{ id: workspace_id, owners: ['ann@example.com'] }] })
+
+  const socket = join(dir, 'operate.sock')
+  for (const [method, path] of [
+    ['GET', '/'],
+    ['GET', '/healthz'],
+    ['GET', '/api/v1/auth/me'],
+    ['POST', '/api/v1/auth/sign-in'],
+    ['GET', '/operate/workspaces'],
+    ['POST', '/operate/reset-link'],
+    ['POST', '/operate/none'],
+  ] as const) {
+    expect({ path, status: await ask(socket, method, path, '{}') }).toEqual({ path, status: 404 })
+  }
+  expect(await ask(socket, 'POST', '/operate/workspaces', '{"values":{"x":1}}')).toBe(400)
+  expect(await ask(socket, 'POST', '/operate/workspaces', 'x'.repeat(70_000))).toBe(400)
+  for (const { name } of commands) {
+    for (const path of [`/operate/${name}`, `/api/v1/operate/${name}`]) {
+      const response = await fetch(`${service.url}${path}`, { method: 'POST', body: '{"values":{}}' })
+      expect({ path, status: response.status }).toEqual({ path, status: 404 })
+    }
+  }
+})
+
+test('doctor finds nothing wrong in a running service', {
+  ...verifies('admin.doctor-healthy'),
+  ...onEmbedded,
+  timeout: 300_000,
+}, async () => {
+  const dir = await dataDir()
+  const env = { BATON_DATA_DIR: dir }
+  expect((await operate(ownerArgs('ann'), env)).code).toBe(0)
+  const service = new ServiceProcess(0, env)
+  onTestFinished(async () => void (await service.kill('SIGKILL')))
+  while (!service.output.includes('Baton is ready')) {
+    expect(service.child.exitCode).toBeNull()
+    await new Promise((later) => setTimeout(later, 50))
+  }
+  const { code, stdout } = await operate(['doctor', '--json'], env)
+  const { checks } = JSON.parse(stdout)
+  expect(checks.filter(({ state }: { state: string }) => state === 'fail')).toEqual([])
+  expect(checks).toContainEqual({ check: 'event stream', state: 'ok', message: expect.any(String) })
+  expect(code).toBe(0)
+})
+
+test('the socket is private, ends with the process, and a stale one is replaced', {
+  ...verifies('admin.socket-permissions'),
+  ...onEmbedded,
+  timeout: 300_000,
+}, async () => {
+  const dir = await dataDir()
+  const socket = join(dir, 'operate.sock')
+  const env = { BATON_DATA_DIR: dir }
+  const first = await started(env)
+  expect([statSync(socket).mode & 0o777, statSync(dir).mode & 0o777]).toEqual([0o600, 0o700])
+  await first.kill('SIGKILL')
+  expect(statSync(socket).isSocket()).toBe(true)
+  const second = await started(env)
+  expect((await operate(['status'], env)).code).toBe(0)
+  await second.kill('SIGTERM')
+  expect(existsSync(socket)).toBe(false)
+
+  // A directory of its own is made private; one in which others can write is refused.
+  const elsewhere = mkdtempSync(join(tmpdir(), 'baton-socket-'))
+  onTestFinished(() => rmSync(elsewhere, { recursive: true, force: true }))
+  const own = join(elsewhere, 'run', 'baton.sock')
+  const third = await started({ ...env, BATON_OPERATE_SOCKET: own })
+  expect([statSync(own).mode & 0o777, statSync(join(elsewhere, 'run')).mode & 0o777]).toEqual([0o600, 0o700])
+  expect((await operate(['status'], { ...env, BATON_OPERATE_SOCKET: own })).code).toBe(0)
+  await third.kill('SIGTERM')
+  chmodSync(elsewhere, 0o777)
+  const fourth = await started({ ...env, BATON_OPERATE_SOCKET: join(elsewhere, 'baton.sock') })
+  expect(existsSync(join(elsewhere, 'baton.sock'))).toBe(false)
+  expect(fourth.output).toContain('other users can write to the directory')
+})
+
+test('without room for the path there is no socket, and the service says so once', {
+  ...verifies('admin.socket-long-path'),
+  ...onEmbedded,
+  timeout: 300_000,
+}, async () => {
+  const base = mkdtempSync(join(tmpdir(), 'b-'))
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }))
+  const socketName = '/operate.sock'
+  for (const [bytes, makes] of [
+    [100, true],
+    [101, false],
+  ] as const) {
+    const dir = `${base}/${String(bytes).padEnd(bytes - base.length - 1 - socketName.length, 'x')}`
+    expect(Buffer.byteLength(dir + socketName)).toBe(bytes)
+    renameSync(await filledDataDir(), dir)
+    const service = await started({ BATON_DATA_DIR: dir })
+    expect(existsSync(dir + socketName)).toBe(makes)
+    expect(service.output.split('BATON_OPERATE_SOCKET').length - 1).toBe(makes ? 0 : 1)
+    const env = { BATON_DATA_DIR: dir }
+    expect((await operate(['status'], env)).code).toBe(makes ? 0 : 3)
+    await service.kill('SIGTERM')
+  }
+})
+
+test('commands on a stopped directory take the lock and release it', {
+  ...verifies('admin.embedded-stopped'),
+  ...onEmbedded,
+  timeout: 300_000,
+}, async () => {
+  const dir = await dataDir()
+  const env = { BATON_DATA_DIR: dir }
+  const [one, other] = await Promise.all([operate(ownerArgs('ann'), env), operate(ownerArgs('bea'), env)])
+  const codes = [one.code, other.code].sort()
+  // Together, the second is refused or comes after the first.
+  expect([
+    [0, 0],
+    [0, 3],
+  ]).toContainEqual(codes)
+  if (codes[1] === 3) expect(`${one.stderr}${other.stderr}`).toContain('is in use by process')
+  expect(existsSync(join(dir, 'lock'))).toBe(false)
+  const service = await started(env)
+  const listed = await operate(['workspaces', '--json'], env)
+  expect(JSON.parse(listed.stdout).workspaces).toHaveLength(codes.filter((code) => code === 0).length)
+  await service.kill('SIGTERM')
+  const nowhere = await operate(['workspaces'], { BATON_DATA_DIR: join(dir, 'none') })
+  expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('has no database') })
+  expect(existsSync(join(dir, 'none'))).toBe(false)
+})
+
+test('exit codes, each with one JSON document', {
+  ...verifies('admin.exit-codes'),
+  ...onEmbedded,
+  timeout: 300_000,
+}, async () => {
+  const dir = await dataDir()
+  const env = { BATON_DATA_DIR: dir, BATON_ROOT_URL: 'http://127.0.0.1:1' }
+  expect((await operate(ownerArgs('ann'), env)).code).toBe(0)
+  for (const [args, code] of [
+    [['status'], 0],
+    [['workspaces'], 0],
+    [['doctor'], 1],
+    [['nonsense'], 2],
+    [[], 2],
+    [['set-role', '--role', 'owner'], 2],
+    [['workspaces', 'surplus'], 2],
+    [['workspaces', '--surplus'], 2],
+    [['delete-workspace', 'wsp_none', '--confirm', 'Acme'], 3],
+    [ownerArgs('ann'), 3],
+  ] as [string[], number][]) {
+    const { code: actual, stdout } = await operate([...args, '--json'], env)
+    expect({ args, code: actual }).toEqual({ args, code })
+    expect(JSON.parse(stdout)).toEqual(expect.any(Object))
+  }
 })

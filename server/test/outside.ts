@@ -80,5 +80,7 @@ export async function install(url: string, person: Outsider, hook: string, name 
     appUserId: app_user_id as string,
     installationId: installation_id as string,
     webhookSecret: webhook_secret as string,
+    client: { client_id, client_secret } as { client_id: string; client_secret: string },
+    refreshToken: token.refresh_token as string,
   }
 }

@@ -29,11 +29,12 @@ export class ServiceProcess {
   output = ''
   readonly #ended: Promise<unknown>
 
-  constructor(port: number, env: Record<string, string>) {
+  /** `program`: that of another version. */
+  constructor(port: number, env: Record<string, string>, program = main) {
     // Not the settings of the test run, which the service would report as unknown.
     const inherited = Object.entries(process.env).filter(([name]) => !/^(BATON_|DATABASE_URL$)/.test(name))
     this.url = `http://127.0.0.1:${port}`
-    this.child = spawn(process.execPath, [main], {
+    this.child = spawn(process.execPath, [program], {
       env: { ...Object.fromEntries(inherited), PORT: String(port), BATON_DEMO: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

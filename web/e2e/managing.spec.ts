@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, signUp, test, verifies } from './baton.ts'
+import { pickDay } from './parts.ts'
 
 test('invites several people to teams with one paste', async ({ page, company, service, secondBrowser, faults }) => {
   const nora = await signUp(service.url, 'Nora New')
@@ -103,7 +104,7 @@ test.describe('in the time zone of Zurich', () => {
   test(
     'the audit log says when and what changed, filters by person, and exports CSV',
     verifies('audit.export'),
-    async ({ page, company }) => {
+    async ({ page, company, faults }) => {
       await company.admin.api.updateWorkspace({ name: '=Acme & Sons' })
       await signedIn(page, company.owner)
       await page.goto('/settings/audit-log')
@@ -116,14 +117,37 @@ test.describe('in the time zone of Zurich', () => {
       await expect(log.getByText('Olive Owner')).toHaveCount(0)
       await expect(log.getByText('Amir Admin').first()).toBeVisible()
 
+      await page.getByRole('button', { name: 'Export' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Export audit log' })
+      await checkAxe(page)
       const downloading = page.waitForEvent('download')
-      await page.getByRole('button', { name: 'Export all as CSV' }).click()
+      await dialog.getByRole('button', { name: 'Export' }).click()
       const download = await downloading
       expect(download.suggestedFilename()).toMatch(/^audit-log-\d{4}-\d\d-\d\d\.csv$/)
       const csv = readFileSync(await download.path(), 'utf8')
       expect(csv).toMatch(/^id,created_at,action,actor_id,actor_name,subject_id,details\r\n/)
       expect(csv).toContain('workspace.updated')
       expect(csv).toContain('workspace.created')
+      await expect(dialog).toBeHidden()
+
+      // A period without entries, for programs.
+      await page.getByRole('button', { name: 'Export' }).click()
+      await pickDay(page, dialog.getByRole('button', { name: /^To:/ }), 'yesterday')
+      await dialog.getByLabel('Format').selectOption('NDJSON, for programs')
+      const downloadingLines = page.waitForEvent('download')
+      await dialog.getByRole('button', { name: 'Export' }).click()
+      const ndjson = await downloadingLines
+      expect(ndjson.suggestedFilename()).toMatch(/^audit-log-\d{4}-\d\d-\d\d\.ndjson$/)
+      expect(readFileSync(await ndjson.path(), 'utf8')).toBe('')
+
+      // The end before the start is refused in the form.
+      faults.expect(/status of 422/)
+      await page.getByRole('button', { name: 'Export' }).click()
+      await pickDay(page, dialog.getByRole('button', { name: /^From:/ }), 'tomorrow')
+      await pickDay(page, dialog.getByRole('button', { name: /^To:/ }), 'today')
+      await dialog.getByRole('button', { name: 'Export' }).click()
+      await expect(dialog.getByText('must not be after to')).toBeVisible()
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
 
       await page.setViewportSize(narrow)
       expect(await scrolledSideways(page)).toEqual([])

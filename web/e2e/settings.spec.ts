@@ -153,7 +153,7 @@ test('a new password signs out all other browsers', async ({ page, company, seco
   await expect(elsewhere.getByRole('heading', { name: 'Sign in' })).toBeVisible()
   expect(new URL(elsewhere.url()).searchParams.get('next')).toBe('/projects')
   await page.reload()
-  await expect(page.getByRole('heading', { name: 'Account' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Account', exact: true })).toBeVisible()
 
   await page.getByLabel('Dark').check()
   await page.reload()

@@ -70,6 +70,10 @@ export const deliveries = {
     test: ['Whether a person sent it as a test', false],
     issue: 'The issue that the event is about; null if there is none or it is private now',
     next_attempt_at: ['When it is tried next; null if no attempt is scheduled', null],
+    request_id: [
+      'The `X-Request-Id` of the request that caused the event, sent as `Svc-Request-Id`; null if none did',
+      'req_01jqx0000000000000000000d1',
+    ],
     attempts: 'Its attempts, oldest first',
     request: 'The request as last sent; null before the first attempt',
     'request.headers': ['Its headers', { 'Svc-Event': 'Issue' }],

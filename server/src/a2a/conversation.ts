@@ -281,3 +281,9 @@ export const sweepMessages = (db: Queryable, now: Date) =>
 export const giveUpTasks = (db: Queryable, owner: string | null) =>
   db.run(sql`
     update a2a_tasks set owner = null, owner_until = null where tracked and (${owner}::text is null or owner = ${owner})`)
+
+/** Requests as they were sent contain the names of people, within other texts. */
+export const forgetRequestsWith = (tx: Queryable, texts: readonly string[]) =>
+  tx.run(sql`
+    update a2a_messages set request = null
+    where exists (select from unnest(${texts}::text[]) t where strpos(request::text, t) > 0)`)

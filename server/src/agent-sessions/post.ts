@@ -6,6 +6,7 @@ import { sql } from '../db/sql.ts'
 import { linkReferenced, refersToFiles } from '../files/links.ts'
 import type { Actor, App, Member } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
+import { rateLimited } from '../http/rate-limit.ts'
 import { transact, type UnitOfWork, withoutTransaction } from '../unit-of-work.ts'
 import { avatarOf } from './activities.ts'
 import { admitActivity } from './activity-rate.ts'
@@ -175,17 +176,8 @@ const readChoice = async (tx: Tx, sessionId: string, activityId: string) =>
 
 function rateLimitExceeded(waitMs: number, limit: number) {
   const seconds = String(Math.max(1, Math.ceil(waitMs / 1000)))
-  return new ApiError(
-    'RATE_LIMIT_EXCEEDED',
-    {},
-    {
-      message: `An agent may post ${limit} activities a second in one session; wait for the number of seconds in Retry-After.`,
-      headers: {
-        'retry-after': seconds,
-        'ratelimit-limit': String(limit),
-        'ratelimit-remaining': '0',
-        'ratelimit-reset': seconds,
-      },
-    },
-  )
+  return rateLimited('activities', waitMs, {
+    message: `An agent may post ${limit} activities a second in one session; wait for the number of seconds in Retry-After.`,
+    headers: { 'ratelimit-limit': String(limit), 'ratelimit-remaining': '0', 'ratelimit-reset': seconds },
+  })
 }

@@ -1,5 +1,6 @@
 import { limits, type NewPersonalAgent, type PersonalAgent, type PersonalAgentChange } from '@baton/protocol'
 import { endAllOf } from '../agent-sessions/end.ts'
+import { deleteSessions } from '../agent-sessions/retention.ts'
 import { changesBetween } from '../audit/changes.ts'
 import { recordAudit } from '../audit/record.ts'
 import type { Context } from '../context.ts'
@@ -10,7 +11,7 @@ import { ApiError, found } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { releaseAllOf } from '../issues/delegation.ts'
 import { hintOfLists, sendHints } from '../live/hint.ts'
-import { renameUser } from '../login/users.ts'
+import { deleteUsers, renameUser } from '../login/users.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { createInsideAgent } from './inside-agents.ts'
 
@@ -103,3 +104,14 @@ async function mustBeBelowLimit(tx: Tx, caller: Member) {
 
 /** Only the owner's list contains the agent. */
 const notifyOwner = (tx: Tx, { workspaceId, id }: Member) => sendHints(tx, [hintOfLists(workspaceId, 'Agents', id)])
+
+/** Deletes the personal agents of an erased person with their sessions, and returns how many. */
+export async function deleteAgentsOf(tx: Tx, ownerId: string): Promise<number> {
+  const agents = await tx.rows<{ id: string }>(sql`
+    select user_id as id from inside_agents where owner_id = ${ownerId} order by user_id for update`)
+  const ids = agents.map(({ id }) => id)
+  const theirs = sql`s.agent_id = any(${ids}) or s.personal_of = ${ownerId} or s.owner_id = ${ownerId}`
+  while ((await deleteSessions(tx, theirs)) > 0);
+  await deleteUsers(tx, ids)
+  return ids.length
+}

@@ -1,17 +1,11 @@
 import { api } from '@baton/protocol'
 import { route } from '../http/route.ts'
-import { unassignLeaver } from '../issues/leaving.ts'
 import { removeMember } from '../workspaces/members.ts'
 import { createWorkspace } from '../workspaces/workspaces.ts'
 import { createBuiltInAgent } from './inside-agents.ts'
+import { removeItemsOf } from './leaving.ts'
 import { modelStatus } from './model/health.ts'
-import {
-  createPersonalAgent,
-  deletePersonalAgent,
-  listPersonalAgents,
-  retireAgentsOf,
-  updatePersonalAgent,
-} from './personal.ts'
+import { createPersonalAgent, deletePersonalAgent, listPersonalAgents, updatePersonalAgent } from './personal.ts'
 import { listAgents, listNames, readUser, selectUsers } from './pickers.ts'
 
 export const agentRoutes = [
@@ -29,9 +23,6 @@ export const agentRoutes = [
   // The next two are mounted here because they also create or delete agents, or change issues.
   route(api.createWorkspace, ({ ctx, caller, body }) => createWorkspace(ctx, caller, body.name, createBuiltInAgent)),
   route(api.removeMember, ({ ctx, caller, params: { user_id } }) =>
-    removeMember(ctx, caller, user_id, async (unit) => {
-      await retireAgentsOf(unit, user_id)
-      await unassignLeaver(unit, user_id)
-    }),
+    removeMember(ctx, caller, user_id, removeItemsOf(user_id)),
   ),
 ]

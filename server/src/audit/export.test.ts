@@ -62,6 +62,11 @@ describe('exporting the audit log', () => {
     expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED' } })
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await other.get('/audit-log/export')).status).toBe(200)
+    // None is restored before the hour is over.
+    app.clock.advance({ minutes: 59 })
+    expect((await owner.get('/audit-log/export')).status).toBe(429)
+    app.clock.advance({ minutes: 1 })
+    expect((await owner.get('/audit-log/export')).status).toBe(200)
   })
 })
 

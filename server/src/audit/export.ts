@@ -6,7 +6,7 @@ import { none, sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
 import { csvLine } from '../http/csv.ts'
 import { invalid } from '../http/errors.ts'
-import { takeOne } from '../http/rate-limit.ts'
+import { takeOneInHour } from '../http/rate-window.ts'
 import { Reply } from '../http/route.ts'
 import { auditColumns, auditTables } from './read.ts'
 
@@ -28,8 +28,7 @@ export async function exportAuditEntries(ctx: Context, { workspaceId }: Member, 
   if (plus(from, days(limits.auditExportDays)) < to) {
     throw invalid({ from: `must be at most ${limits.auditExportDays} days before to` })
   }
-  const hourly = { limit: limits.auditExportsPerHour, periodMs: 3_600_000 }
-  await takeOne(db, `audit export ${workspaceId}`, hourly, clock.now())
+  await takeOneInHour(db, `audit export ${workspaceId}`, limits.auditExportsPerHour, clock.now())
   const { type, head, line } = formats[wanted.format ?? 'ndjson']
   const lines = async function* () {
     if (head) yield head

@@ -65,4 +65,7 @@ export const shownIn: Record<AuditAction, 'Workspace' | 'Agents' | null> = {
   'import.started': null,
   'import.deleted': null,
   'placeholder.assigned': 'Workspace',
+  'operator.password_reset': null,
+  'operator.role_changed': 'Workspace',
+  'operator.person_erased': 'Workspace',
 }

@@ -7,12 +7,30 @@ export interface Result {
   count: number
 }
 
+/** Told of every statement, also of one that failed, and of every wait for a connection. */
+export interface DatabaseObserver {
+  waited(ms: number): void
+  /** `text` has placeholders in place of values. */
+  ran(text: string, ms: number): void
+}
+
+export interface ConnectionCount {
+  pool: string
+  state: 'idle' | 'busy' | 'waiting'
+  count: number
+}
+
 /** The interface that PGlite and PostgreSQL share. */
 export interface Driver {
   readonly kind: 'embedded' | 'postgres'
+  observe(observer: DatabaseObserver): void
+  /** Connections, and requests that wait for one. */
+  connections(): ConnectionCount[]
   query(statement: Sql): Promise<Result>
   /** Statements run in the order they are started, also if several are started at once. */
-  transaction<T>(work: (query: (statement: Sql) => Promise<Result>, script: Script) => Promise<T>): Promise<T>
+  transaction<T>(
+    work: (query: (statement: Sql) => Promise<Result>, script: Script, copy: Copy) => Promise<T>,
+  ): Promise<T>
   /** Calls `onMessage` for each message on the channel, and once with '' whenever it may have missed some. */
   listen(channel: string, onMessage: (message: string) => void, onLock?: OnLock): Listening
   /** Maintenance that PostgreSQL does in background processes. */
@@ -36,6 +54,14 @@ export interface Listening {
 /** Runs several statements without parameters, for migrations. */
 export type Script = (text: string) => Promise<void>
 
+/** COPY, for backups: rows as lines of PostgreSQL's text format. */
+export interface Copy {
+  /** Runs `copy … to stdout`. The embedded database collects all of it in memory first: ask for a part of a table. */
+  copyOut(text: string): AsyncIterable<Uint8Array>
+  /** Runs `copy … from stdin`. Each chunk ends where a line ends. */
+  copyIn(text: string, chunks: AsyncIterable<Uint8Array>): Promise<void>
+}
+
 export interface Queryable {
   rows<Row>(statement: Sql): Promise<Row[]>
   row<Row>(statement: Sql): Promise<Row | undefined>
@@ -43,7 +69,7 @@ export interface Queryable {
   run(statement: Sql): Promise<number>
 }
 
-export interface Tx extends Queryable {
+export interface Tx extends Queryable, Copy {
   script: Script
   /** Passes messages to the topic's subscriber in this process once the transaction has committed. */
   afterCommit<Topic extends keyof Topics>(topic: Topic, messages: Iterable<Topics[Topic]>): void
@@ -59,6 +85,8 @@ export interface Topics {
   relay: string
   /** Queues with new work: that of agents inside the service, and mail. */
   work: string
+  /** The type and the id of each recorded event, with a space between them. */
+  recorded: string
 }
 
 const retriesOnConflict = 5
@@ -81,6 +109,14 @@ export class Db implements Queryable {
 
   get kind() {
     return this.#driver.kind
+  }
+
+  observe(observer: DatabaseObserver) {
+    this.#driver.observe(observer)
+  }
+
+  connections() {
+    return this.#driver.connections()
   }
 
   async rows<Row>(statement: Sql): Promise<Row[]> {
@@ -115,13 +151,14 @@ export class Db implements Queryable {
     const state = { active: true }
     const pending = new Map<keyof Topics, Set<string>>()
     const attempt = () =>
-      this.#driver.transaction(async (query, script) => {
+      this.#driver.transaction(async (query, script, copy) => {
         const guarded = (statement: Sql) => {
           if (!state.active) throw new Error(`query on a transaction that has ended: ${statement.text}`)
           return query(statement)
         }
         const tx: Tx = {
           script,
+          ...copy,
           rows: async <Row>(statement: Sql) => (await guarded(statement)).rows as Row[],
           row: async <Row>(statement: Sql) => (await guarded(statement)).rows[0] as Row | undefined,
           run: async (statement) => (await guarded(statement)).count,
@@ -183,7 +220,7 @@ export function mustCommit(command: string | undefined) {
   if (command !== 'COMMIT') throw new Error('a statement of the transaction failed, so none of it was kept')
 }
 
-const sqlState = (error: unknown) => (error as { code?: unknown } | null)?.code
+export const sqlState = (error: unknown) => (error as { code?: unknown } | null)?.code
 
 /**
  * A deadlock, a serialisation failure, or a reference to a row deleted after it was looked up: the retry finds it
@@ -209,8 +246,16 @@ export const isDatabaseUnavailable = (error: unknown) =>
 /** The statement waited too long for a lock, or ran too long itself. */
 export const isTimedOut = (error: unknown) => isLockTimeout(error) || sqlState(error) === '57014'
 
+/**
+ * The server is a standby, or its operator made it read-only. A standby refuses writes, and with another code even reads
+ * of unlogged tables. Messages are translated, names of the server's functions are not.
+ */
+export const isReadOnly = (error: unknown) =>
+  sqlState(error) === '25006' ||
+  (sqlState(error) === '0A000' && (error as { routine?: unknown }).routine === 'get_relation_info')
+
 /** The disk is full, or the database is read-only. */
-export const isUnwritable = (error: unknown) => ['53100', '25006'].includes(String(sqlState(error)))
+export const isUnwritable = (error: unknown) => sqlState(error) === '53100' || isReadOnly(error)
 
 /** A unique index or key with this name refused the row. */
 export const isDuplicate = (error: unknown, constraint: string) =>

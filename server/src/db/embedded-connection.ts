@@ -58,6 +58,33 @@ export class EmbeddedConnection {
     return commandOf(this.#send(protocol.serialize.query(text)))
   }
 
+  /** Runs a COPY. Returns the lines that it wrote. */
+  copy(text: string, lines: Uint8Array | null): Buffer {
+    const { query, copyData, copyDone } = protocol.serialize
+    // The view would end with the memory that it shows, so the lines are copied out of it at once.
+    const answer = Buffer.from(
+      this.#pglite.execProtocolRawSync(
+        Buffer.concat(
+          lines
+            ? [
+                query(text),
+                copyData(lines.buffer.slice(lines.byteOffset, lines.byteOffset + lines.byteLength) as ArrayBuffer),
+                copyDone(),
+              ]
+            : [query(text)],
+        ),
+      ),
+    )
+    const copied: Buffer[] = []
+    // Each message: its kind, its length without the kind, its content. The parser of PGlite is slow for many of them.
+    for (let at = 0; at < answer.length; at += 1 + answer.readUInt32BE(at + 1)) {
+      const kind = answer[at]
+      if (kind === copyDataKind) copied.push(answer.subarray(at + 5, at + 1 + answer.readUInt32BE(at + 1)))
+      else if (kind === errorKind) throwErrorOf(answer)
+    }
+    return Buffer.concat(copied)
+  }
+
   #prepare(text: string): Prepared {
     this.#enterGeneration(this.#generations.next())
     const known = this.#prepared.get(text)
@@ -112,6 +139,14 @@ export class EmbeddedConnection {
     if (error) throw error
     return messages
   }
+}
+
+const [copyDataKind, errorKind] = ['d', 'E'].map((kind) => kind.charCodeAt(0))
+
+function throwErrorOf(answer: Buffer) {
+  new protocol.Parser().parse(answer, (message) => {
+    if (message instanceof protocol.messages.DatabaseError) throw message
+  })
 }
 
 const commandOf = (messages: Messages) =>

@@ -28,11 +28,15 @@ port.on('message', async (request: Request) => {
     port.close()
     return
   }
+  const startedAt = performance.now()
   try {
     answer(run(request))
   } catch (error) {
     if (isFatal(error)) throw error
-    answer({ error: { ...(error as Error), message: (error as Error).message } })
+    answer({
+      error: { ...(error as Error), message: (error as Error).message },
+      ms: performance.now() - startedAt,
+    })
   }
 })
 answer({ ready: true })
@@ -49,7 +53,11 @@ function run(request: Exclude<Request, 'close'>): Answer {
     connection.script('begin')
     inTransaction = true
   }
-  if ('values' in request) return connection.query(request)
+  if ('values' in request) {
+    const startedAt = performance.now()
+    return { ...connection.query(request), ms: performance.now() - startedAt }
+  }
+  if ('copies' in request) return { copied: connection.copy(request.text, request.copies) }
   if (request.ends) inTransaction = false
   return { command: connection.script(request.text) }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { PGliteOptions } from '@electric-sql/pglite'
 import { compiledDir } from '../paths.ts'
-import { type Driver, mustCommit, type Result, type Script } from './database.ts'
+import { type Copy, type DatabaseObserver, type Driver, mustCommit, type Result, type Script } from './database.ts'
 import type { Disk, SharedDisk } from './disk.ts'
 import type { Sql } from './sql.ts'
 import { vacuum } from './upkeep.ts'
@@ -12,18 +12,24 @@ export interface ThreadOptions {
   disk: SharedDisk | undefined
 }
 
-/** A statement with values, or a script. `begin` starts a transaction before it; `ends` says that it ends one. */
+/**
+ * A statement with values, a script, or a COPY with the lines that it reads. `begin` starts a transaction before it;
+ * `ends` says that it ends one.
+ */
 export type Request =
   | { text: string; values: readonly unknown[]; begin: boolean }
   | { text: string; begin: boolean; ends: boolean }
+  | { text: string; begin: boolean; copies: Uint8Array | null }
   | 'close'
 
 export type Answer =
   | { ready: true }
   | { print: string }
-  | Result
+  // Statements have the time that they ran, without that in the queue of the thread.
+  | (Result & { ms: number })
   | { command: string | undefined }
-  | { error: { message: string } }
+  | { copied: Uint8Array }
+  | { error: { message: string }; ms: number }
 
 interface Options {
   disk?: Disk
@@ -40,13 +46,15 @@ export async function openEmbedded(where: PGliteOptions, options: Options = {}):
   let transactions: Promise<void> | undefined
 
   const query = async ({ text, values }: Sql) => {
+    const askedAt = performance.now()
     if (transactions) await transactions
+    thread.observer?.waited(performance.now() - askedAt)
     return thread.ask<Result>({ text, values, begin: false })
   }
 
   // The thread keeps the order, so the next statement may be sent before the last one is answered.
   async function transaction<T>(
-    work: (query: (statement: Sql) => Promise<Result>, script: Script) => Promise<T>,
+    work: (query: (statement: Sql) => Promise<Result>, script: Script, copy: Copy) => Promise<T>,
   ): Promise<T> {
     const before = transactions
     let end = () => {}
@@ -57,7 +65,9 @@ export async function openEmbedded(where: PGliteOptions, options: Options = {}):
       }
     })
     transactions = ended
+    const askedAt = performance.now()
     if (before) await before
+    thread.observer?.waited(performance.now() - askedAt)
     let hasBegun = false
     const begin = () => {
       const isFirst = !hasBegun
@@ -69,11 +79,20 @@ export async function openEmbedded(where: PGliteOptions, options: Options = {}):
       end()
       return answer
     }
+    const copy: Copy = {
+      async *copyOut(text) {
+        yield (await thread.ask<{ copied: Uint8Array }>({ text, begin: begin(), copies: null })).copied
+      },
+      async copyIn(text, chunks) {
+        for await (const copies of chunks) await thread.ask({ text, begin: begin(), copies })
+      },
+    }
     let result: T
     try {
       result = await work(
         ({ text, values }) => thread.ask({ text, values, begin: begin() }),
         async (text) => void (await thread.ask({ text, begin: begin(), ends: false })),
+        copy,
       )
     } catch (error) {
       await finish('rollback')
@@ -86,6 +105,17 @@ export async function openEmbedded(where: PGliteOptions, options: Options = {}):
 
   return {
     kind: 'embedded',
+    observe: (observer) => {
+      thread.observer = observer
+    },
+    connections: () => {
+      const busy = transactions || thread.asked > 0 ? 1 : 0
+      return [
+        { pool: 'embedded', state: 'idle', count: 1 - busy },
+        { pool: 'embedded', state: 'busy', count: busy },
+        { pool: 'embedded', state: 'waiting', count: Math.max(0, thread.asked - 1) },
+      ]
+    },
     query,
     transaction,
     tidy: () => vacuum(query, options.disk),
@@ -98,6 +128,8 @@ export async function openEmbedded(where: PGliteOptions, options: Options = {}):
 }
 
 interface Asker {
+  /** Of a statement, for the observer. */
+  text: string | undefined
   resolve(answer: never): void
   reject(error: Error): void
 }
@@ -107,6 +139,7 @@ class DatabaseThread {
   /** In the order of their requests, which is that of the answers. */
   #askers: Asker[] = []
   #lost: Error | undefined
+  observer: DatabaseObserver | undefined
 
   private constructor(worker: Worker, { print = () => {}, onLost = fail }: Options) {
     this.#worker = worker
@@ -127,7 +160,7 @@ class DatabaseThread {
 
   static async open(where: PGliteOptions, options: Options): Promise<DatabaseThread> {
     const workerData: ThreadOptions = { where, disk: options.disk?.shared }
-    const worker = new Worker(new URL('db/embedded-thread.js', compiledDir), { workerData })
+    const worker = new Worker(new URL('db/embedded-thread.js', compiledDir), { workerData, execArgv: [] })
     await once(worker, 'message')
     return new DatabaseThread(worker, options)
   }
@@ -137,13 +170,20 @@ class DatabaseThread {
       if (this.#lost) return reject(this.#lost)
       this.#worker.postMessage(request)
       // Only a thread that owes an answer keeps the process alive.
-      if (this.#askers.push({ resolve, reject }) === 1) this.#worker.ref()
+      const text = 'values' in request ? request.text : undefined
+      if (this.#askers.push({ text, resolve, reject }) === 1) this.#worker.ref()
     })
+  }
+
+  /** How many requests are not answered yet. */
+  get asked() {
+    return this.#askers.length
   }
 
   #answered(answer: Exclude<Answer, { print: string }>) {
     const asker = this.#askers.shift()
     if (this.#askers.length === 0 && !this.#lost) this.#worker.unref()
+    if (asker?.text && 'ms' in answer) this.observer?.ran(asker.text, answer.ms)
     if ('error' in answer) asker?.reject(Object.assign(new Error(answer.error.message), answer.error))
     else asker?.resolve(answer as never)
   }

@@ -4,6 +4,7 @@ import { DatabaseProxy } from '../../../faults/database-proxy.mjs'
 import { openTestDatabase } from '../../test/database.ts'
 import { withDatabase } from '../../test/template.ts'
 import { Db, isDatabaseUnavailable, isTimedOut } from './database.ts'
+import { Hosts } from './hosts.ts'
 import { listen } from './listen.ts'
 import { migrate } from './migrate.ts'
 import { connectPostgres } from './postgres.ts'
@@ -112,7 +113,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
     const received: string[] = []
     const options = { everyMs: 100, answerWithinMs: 200 }
     const listening = listen(
-      proxy.urlOf(url),
+      new Hosts(proxy.urlOf(url)),
       'baton_test',
       (text) => received.push(text),
       () => {},

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import pg from 'pg'
 import type { Listening, OnLock } from './database.ts'
+import type { Hosts } from './hosts.ts'
 import { keepAlive, waitForClose } from './link.ts'
 import { type Sql, sql } from './sql.ts'
 
@@ -10,7 +11,8 @@ interface ListenOptions {
   answerWithinMs?: number
 }
 
-const maxReconnectDelayMs = 5000
+/** Short, so that changes show soon after a failover. */
+const maxReconnectDelayMs = 1000
 /** This connection sends no queries, so without probes a silent loss would go unnoticed. */
 const probes = { everyMs: 15_000, answerWithinMs: 10_000 }
 
@@ -19,7 +21,7 @@ const lockClass = 0x62_61_74_6e
 
 /** LISTEN needs its own connection, directly to the server: a transaction pooler would drop it. */
 export function listen(
-  url: string,
+  hosts: Hosts,
   channel: string,
   onMessage: (message: string) => void,
   onError: (error: Error) => void,
@@ -35,9 +37,22 @@ export function listen(
     markReady = resolve
   })
 
+  function connectLater(error?: Error) {
+    if (error) onError(error)
+    reconnectTimer = setTimeout(connect, delayMs)
+    delayMs = Math.min(delayMs * 2, maxReconnectDelayMs)
+  }
+
   async function connect() {
+    try {
+      await hosts.available()
+    } catch (error) {
+      if (!stopped) connectLater(error as Error)
+      return
+    }
+    if (stopped) return
     const next = new pg.Client({
-      connectionString: url,
+      connectionString: hosts.url,
       application_name: 'baton listener',
       connectionTimeoutMillis: 10_000,
       query_timeout: answerWithinMs,
@@ -48,18 +63,20 @@ export function listen(
     const reconnect = (error?: Error) => {
       if (lost || stopped) return
       lost = true
+      stopFollowing()
       clearInterval(probeTimer)
       onLock?.(null)
-      if (error) onError(error)
       next.end().catch(() => {})
-      reconnectTimer = setTimeout(connect, delayMs)
-      delayMs = Math.min(delayMs * 2, maxReconnectDelayMs)
+      hosts.suspect()
+      connectLater(error)
     }
+    const stopFollowing = hosts.onLeave(() => reconnect())
     next.on('error', reconnect)
     next.on('end', () => reconnect())
     next.on('notification', ({ payload }) => onMessage(payload ?? ''))
     try {
       await next.connect()
+      // A server in recovery refuses LISTEN.
       const subscribe = () => next.query(`listen ${pg.escapeIdentifier(channel)}`)
       await subscribe()
       const lock = onLock && (await takeLock(next))

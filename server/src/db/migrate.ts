@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { serverDir } from '../paths.ts'
 import { type Db, isLockTimeout } from './database.ts'
 import { sql } from './sql.ts'
+import { refuseUnfinished } from './unfinished.ts'
 
 const folder = new URL('migrations/', serverDir)
 
@@ -26,14 +27,38 @@ const begin = `
 /** Called once for each migration that has to wait. */
 type OnWaiting = (name: string) => void
 
+/** The migrations of this version, in their order. */
+export const migrationNames = () =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+
+/** How the migrations of the database differ from those of this version. */
+export async function differingMigrations(db: Db): Promise<{ missing: string[]; unknown: string[] }> {
+  await refuseUnfinished(db)
+  const { exists } = (await db.row<{ exists: boolean }>(sql`
+    select to_regclass('public.migrations') is not null as exists`)) as { exists: boolean }
+  const rows = exists ? await db.rows<{ name: string }>(sql`select name from migrations order by name`) : []
+  const applied = rows.map(({ name }) => name)
+  const expected = migrationNames()
+  return {
+    missing: expected.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !expected.includes(name)),
+  }
+}
+
 /**
  * Applies the numbered SQL files that are not applied yet, each in its own transaction, and returns their names. Two
  * processes may do this at once: the second waits for the lock and then finds the work done.
  */
-export async function migrate(db: Db, onWaiting: OnWaiting = () => {}): Promise<string[]> {
+export async function migrate(
+  db: Db,
+  onWaiting: OnWaiting = () => {},
+  { names = migrationNames(), isLoading = false }: { names?: readonly string[]; isLoading?: boolean } = {},
+): Promise<string[]> {
+  if (!isLoading) await refuseUnfinished(db)
   const applied: string[] = []
-  for (const name of readdirSync(folder).sort()) {
-    if (!name.endsWith('.sql')) continue
+  for (const name of names) {
     const text = readFileSync(new URL(name, folder), 'utf8')
     if (await applyMigration(db, name, text, onWaiting)) applied.push(name)
   }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { ConfigError } from '../config.ts'
 import { Db } from './database.ts'
+import { findPrimary } from './hosts.ts'
 import { connectPostgres } from './postgres.ts'
 import { sql } from './sql.ts'
 
@@ -48,7 +49,8 @@ export async function openPostgres(
  * LISTEN do not work there. It can miss one while the pooler is busy, but has no false positives.
  */
 async function sharesConnections(url: string): Promise<boolean> {
-  const clients = [0, 1].map(() => new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 }))
+  const connectionString = await findPrimary(url)
+  const clients = [0, 1].map(() => new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 }))
   const [one, other] = clients as [pg.Client, pg.Client]
   const mark = randomUUID()
   // Errors surface in the queries.

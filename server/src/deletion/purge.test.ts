@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { expect } from 'vitest'
 import { makeScene } from '../../test/calls.ts'
 import { done } from '../../test/delegation.ts'
+import { contentAs, upload } from '../../test/files.ts'
 import { type TestApp, type TestPerson, test, verifies } from '../../test/harness.ts'
 import { test as mailed, mailsTo } from '../../test/mailed.ts'
 import { rowsOfWorkspace } from '../../test/workspace-rows.ts'
@@ -98,6 +99,42 @@ test(
     expect(Object.keys(await rowsOfWorkspace(app.ctx.db, other.id))).toEqual(
       expect.arrayContaining(['files', 'imports', 'exports']),
     )
+  },
+)
+
+test(
+  'a deletion that is canceled while another workspace is purged changes nothing',
+  verifies('export.deletion-canceled'),
+  async ({ app }) => {
+    const [first, second] = [await app.workspace('First'), await app.workspace('Second')]
+    const robot = await app.installed(second.owner)
+    await store(app, first.id, 'a', 1)
+    const { body: file } = await upload(second.owner, 'kept')
+    await start(first.owner, 'First')
+    app.clock.advance({ seconds: 1 })
+    await start(second.owner, 'Second')
+    app.clock.advance({ days: 14 })
+    // The purge of the first workspace may take hours: the second one's owner cancels meanwhile.
+    const storage = app.ctx.storage as Storage
+    let canceled: Promise<unknown> | undefined
+    const slow: Storage = {
+      put: (...put) => storage.put(...put),
+      read: (...read) => storage.read(...read),
+      list: (prefix) => storage.list(prefix),
+      async remove(key) {
+        canceled ??= done(second.owner.delete('/workspaces/me/deletion'))
+        await canceled
+        await storage.remove(key)
+      },
+    }
+    await advanceDeletions({ ...app.ctx, storage: slow })
+    expect(canceled).toBeDefined()
+    expect(await app.ctx.db.rows(sql`select 1 from workspaces where id = ${first.id}`)).toEqual([])
+    expect(String((await contentAs(app, second.owner, file.id)).bytes)).toBe('kept')
+    expect(
+      await app.ctx.db.rows(sql`select 1 from installations where id = ${robot.installationId} and revoked_at is null`),
+    ).toHaveLength(1)
+    expect((await second.owner.post('/issues', { title: 'Goes on' })).status).toBe(201)
   },
 )
 

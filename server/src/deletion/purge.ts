@@ -8,7 +8,7 @@ import { pauseEndpoints } from '../delivery/endpoints.ts'
 import type { Member } from '../http/caller.ts'
 import { deleteUsers } from '../login/users.ts'
 import { transact } from '../unit-of-work.ts'
-import { beginPurge, lockPurged, pendingDeletions, takeReminders } from '../workspaces/deletion.ts'
+import { beginPurge, lockPurged, makeDeletionDue, pendingDeletions, takeReminders } from '../workspaces/deletion.ts'
 import { deleteWorkspaces } from '../workspaces/workspaces.ts'
 import { stopSessions } from './deletion.ts'
 import { mailOwners } from './mails.ts'
@@ -69,12 +69,23 @@ const asOwner = (workspaceId: string, { id, name }: { id: string; name: string }
   pendingDeletion: true,
 })
 
+/**
+ * Deletes a workspace without delay, for the operator; apps are not told. If another worker purges it too, call it again
+ * until it returns true (admin.delete-workspace).
+ */
+export async function purgeAtOnce(ctx: Context, id: string): Promise<boolean> {
+  await ctx.db.tx((tx) => makeDeletionDue(tx, id, ctx.clock.now()))
+  await purge(ctx, id, { tellApps: false })
+  return !(await ctx.db.row(sql`select 1 from workspaces where id = ${id}`))
+}
+
 /** export.deletion-purges */
-async function purge(ctx: Context, id: string) {
+async function purge(ctx: Context, id: string, { tellApps } = { tellApps: true }) {
   const { db, clock, log } = ctx
-  await db.tx((tx) => beginPurge(tx, id, clock.now()))
+  // It may have been canceled while other workspaces were purged.
+  if (!(await db.tx((tx) => beginPurge(tx, id, clock.now())))) return
   while (await uninstallBeforePurge(ctx, id));
-  if (await waitsForRevoked(ctx, id)) return
+  if (tellApps && (await waitsForRevoked(ctx, id))) return
   // No second attempt.
   await db.tx((tx) => pauseEndpoints(tx, id))
   if (!(await removeBytes(ctx, id))) return

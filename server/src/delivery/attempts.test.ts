@@ -35,6 +35,7 @@ describe('an attempt', () => {
             status: 'pending',
             created_at,
             next_attempt_at: expect.any(String),
+            request_id: expect.stringMatching(/^req_/),
             held: false,
             test: false,
             issue: { id, code, title },

@@ -1,7 +1,7 @@
 import { plus } from '../clock.ts'
 import type { Db } from '../db/database.ts'
 import { none, sql, undurably } from '../db/sql.ts'
-import { appRecipient, type Claimed, canceled, isUnattempted, unclaimed } from './stages.ts'
+import { appRecipient, type Claimed, canceled, causeOfEvent, isUnattempted, unclaimed } from './stages.ts'
 
 /** Maximum number of deliveries in one claim. */
 export const batchSize = 64
@@ -50,11 +50,11 @@ const isUnblocked = sql`(blocked_by is null or not exists (
   select from deliveries b where b.endpoint_id = deliveries.endpoint_id and b.id = deliveries.blocked_by
     and ${isUnattempted}))`
 /** Due at once, regardless of `next_at`: the clock may have been set back since it was written. */
-const isFirst = sql`status = 'pending' and claim_id is null and not is_retry and replay_id is null and not waits
+export const isFirst = sql`status = 'pending' and claim_id is null and not is_retry and replay_id is null and not waits
   and ${isUnblocked}`
-const isRetry = sql`status = 'pending' and claim_id is null and is_retry and not waits`
+export const isRetry = sql`status = 'pending' and claim_id is null and is_retry and not waits`
 const isReplayed = sql`replay_id is not null and claim_id is null and redeliver_at is null and not waits`
-const isRedelivery = sql`redeliver_at is not null and claim_id is null and not waits and ${isUnblocked}`
+export const isRedelivery = sql`redeliver_at is not null and claim_id is null and not waits and ${isUnblocked}`
 
 const picked = sql`id, event_id, installation_id, type, origin, status, attempts, scheduled, redeliveries, next_at, settled_at,
   survives_revocation, replay_id, format, body`
@@ -155,7 +155,7 @@ export async function claim(db: Db, now: Date, limit: number, { owner, woken, in
     select m.id as "endpointId", m.protocol, m.url, m.secret, m.next_secret as "nextSecret",
       m.takes_over_at as "takesOverAt", m.struggling, m.has_outage as "hasOutage", m.has_listener as "hasListener", m.free = 0 as full,
       p.id, p.kind, p.type, p.format, p.origin = 'test' or p.type = 'Ping' as "isTest",
-      coalesce(p.body, v.body::text) as envelope, ${appRecipient} as app,
+      coalesce(p.body, v.body::text) as envelope, ${appRecipient} as app, ${causeOfEvent} as cause,
       p.survives_revocation as "survivesRevocation", p.status, p.attempts, p.scheduled, p.redeliveries,
       p.next_at as "nextAt", p.settled_at as "settledAt", p.replay_id as "replayId"
     from mine m left join picked p on p.endpoint_id = m.id

@@ -1,4 +1,5 @@
 import { limits } from '@baton/protocol'
+import { counters } from '../counters.ts'
 import type { Db, Queryable, Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { Outcome } from '../outbound/client.ts'
@@ -28,6 +29,7 @@ export async function complete(db: Db, attempted: Attempted[], retryDelaysMs: re
           await disableAndNotify(tx, mayBeFailing, now)
           return written
         })
+  countSettled(results)
   // Best effort: the next attempt sets both again.
   await updateStruggling(db, attempted).catch(() => {})
   await trackOutages(db, attempted, now).catch(() => {})
@@ -66,6 +68,11 @@ function resultOf(
     replay_id: claimed.replayId,
     ended_at: endedAt,
   }
+}
+
+function countSettled(results: ReturnType<typeof resultOf>[]) {
+  for (const { status, status_before } of results)
+    if (status_before === 'pending' && status !== 'pending') counters.settled.inc({ outcome: status })
 }
 
 /** In the format of an endpoint's health. */

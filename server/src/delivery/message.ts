@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { uuidOf } from '../ids.ts'
+import { attemptTrace, type Cause, type Trace, traceparentOf } from '../trace.ts'
 import type { AppRecipient, BodyFormat, Prepared } from './stages.ts'
 
 /** Lowercase hex HMAC-SHA256 of the raw bytes, keyed with the whole secret (delivery.signature). */
@@ -40,13 +41,22 @@ export function bodyOf(
   return `${identified},${added},"installation_id":"${app.installationId}","app_user_id":"${app.appUserId}"}`
 }
 
-/** Attempts of the version before this one have no standard signature. */
+/** The span of an attempt; null if no request caused the event. */
+export const traceOf = (cause: Cause | null, deliveryId: string, attempt: number): Trace | null =>
+  cause && attemptTrace(cause.traceparent, deliveryId, attempt)
+
+/**
+ * Attempts of the version before this one have no standard signature. The request that caused the event is not signed:
+ * it only helps to find log entries.
+ */
 export const headersOf = (
   deliveryId: string,
   type: string,
   { signature, standardSignature }: { signature: string; standardSignature: string | null },
   at: Date,
   format: BodyFormat | null = null,
+  cause: Cause | null = null,
+  trace: Trace | null = null,
 ): Record<string, string> => ({
   'content-type': 'application/json; charset=utf-8',
   'user-agent': 'Svc-Webhook/1',
@@ -69,6 +79,8 @@ export const headersOf = (
         'linear-timestamp': String(at.getTime()),
       }
     : {}),
+  ...(cause ? { 'svc-request-id': cause.requestId } : {}),
+  ...(trace ? { traceparent: traceparentOf(trace) } : {}),
 })
 
 interface Message {
@@ -78,11 +90,14 @@ interface Message {
   envelope: string
   app?: AppRecipient | null
   format?: BodyFormat | null
+  cause?: Cause | null
+  /** Attempts before this one. */
+  attempts?: number
 }
 
 /** With `nextSecret`, during the overlap of a rotation, the standard signature is made with both (rotation.both-signatures). */
 export function prepare(
-  { id, endpointId, type, envelope, app = null, format = null }: Message,
+  { id, endpointId, type, envelope, app = null, format = null, cause = null, attempts = 0 }: Message,
   secret: string,
   startedAt: Date,
   nextSecret: string | null = null,
@@ -93,5 +108,12 @@ export function prepare(
     signature: sign(body, secret),
     standardSignature: secrets.map((one) => signStandard(id, startedAt, body, one)).join(' '),
   }
-  return { startedAt, body, ...signatures, headers: headersOf(id, type, signatures, startedAt, format) }
+  const trace = traceOf(cause, id, attempts + 1)
+  return {
+    startedAt,
+    body,
+    ...signatures,
+    headers: headersOf(id, type, signatures, startedAt, format, cause, trace),
+    trace,
+  }
 }

@@ -4,8 +4,9 @@ import type { Queryable } from '../db/database.ts'
 import { none, type Sql, sql } from '../db/sql.ts'
 import { ApiError, found } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
-import { bodyOf, headersOf } from './message.ts'
-import { type AppRecipient, appRecipient, type BodyFormat, isUnattempted } from './stages.ts'
+import type { Cause } from '../trace.ts'
+import { bodyOf, headersOf, traceOf } from './message.ts'
+import { type AppRecipient, appRecipient, type BodyFormat, causeOfEvent, isUnattempted } from './stages.ts'
 
 /** `issue` is a column of `more`: what an event contains does not concern this folder. */
 type Row = Omit<Delivery, 'attempts'>
@@ -23,7 +24,8 @@ const isHeld = (endpointId: string) => sql`(
       where b.endpoint_id = d.endpoint_id and b.id = d.blocked_by), false) or d.waits))`
 const columns = (endpointId: string, more: Sql) => sql`
   d.id, ${eventId}, d.type, d.action, d.status, ${isHeld(endpointId)} as held,
-  d.origin = 'test' or d.type = 'Ping' as test, d.created_at, d.next_at as next_attempt_at, ${more}`
+  d.origin = 'test' or d.type = 'Ping' as test, d.created_at, d.next_at as next_attempt_at,
+  (select v.request_id from events v where v.id = d.event_id) as request_id, ${more}`
 
 /** Literals, because partial indexes need them. Pending deliveries are in one of two indexes, claimed or not. */
 const withStatus = {
@@ -94,6 +96,7 @@ interface Recorded {
   format: BodyFormat | null
   protocol: 'webhook' | 'a2a'
   message: DeliveryDetail['request']
+  cause: Cause | null
 }
 
 /** Includes the request as last sent, rebuilt byte for byte from the recorded envelope and the attempt. */
@@ -103,9 +106,10 @@ export async function readDelivery(
   id: string,
   more: Sql,
 ): Promise<DeliveryDetail> {
-  const { envelope, app, format, protocol, message, ...row } = found(
+  const { envelope, app, format, protocol, message, cause, ...row } = found(
     await db.row<Row & Recorded>(sql`
       select ${columns(endpointId, more)}, coalesce(d.body, v.body::text) as envelope, ${appRecipient} as app, d.format,
+        ${causeOfEvent} as cause,
         (select e.protocol from endpoints e where e.id = d.endpoint_id) as protocol,
         (select m.request from a2a_messages m where m.delivery_id = d.id) as message
       from deliveries d join events v on v.id = d.event_id left join installations i on i.id = d.installation_id
@@ -123,7 +127,7 @@ export async function readDelivery(
         ? message
         : sentAt
           ? {
-              headers: headersOf(id, row.type, last, sentAt, format),
+              headers: headersOf(id, row.type, last, sentAt, format, cause, traceOf(cause, id, last.number)),
               body: bodyOf(envelope, endpointId, sentAt, app, format),
             }
           : null,

@@ -2,6 +2,7 @@ import type { PingResult } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
+import type { Cause } from '../trace.ts'
 import { excerpt } from './complete.ts'
 import { openSecrets, type SealedSecrets } from './endpoints.ts'
 import { prepare } from './message.ts'
@@ -17,6 +18,7 @@ interface TestMessage {
   action: string
   envelope: string
   format?: BodyFormat | null
+  cause: Cause | null
 }
 
 /** Sends a test once, in any state of the endpoint (webhook.test-once). Returns the result, and a function to save it. */

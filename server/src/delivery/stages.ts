@@ -1,6 +1,7 @@
 import type { DeliveryStatus } from '@baton/protocol'
 import { sql } from '../db/sql.ts'
 import type { Outcome } from '../outbound/client.ts'
+import type { Cause, Trace } from '../trace.ts'
 
 /** The stages of one attempt: claimed, prepared, attempted. */
 
@@ -16,6 +17,10 @@ export interface AppRecipient {
 /** The AppRecipient of a delivery of event `v` to installation `i`; null without an installation. */
 export const appRecipient = sql`case when i.id is not null then jsonb_build_object(
   'installationId', i.id, 'appUserId', i.app_user_id, 'eventId', v.id, 'revoked', i.revoked_at is not null) end`
+
+/** The Cause of event `v`; null if no request caused it. */
+export const causeOfEvent = sql`case when v.request_id is not null and v.traceparent is not null then
+  jsonb_build_object('requestId', v.request_id, 'traceparent', v.traceparent) end`
 
 /** The format of a body that is not the event's own. */
 export type BodyFormat = 'linear'
@@ -43,6 +48,8 @@ export interface Claimed {
   /** The envelope as recorded, without the fields of the attempt; in another format the body as recorded. */
   envelope: string
   format: BodyFormat | null
+  /** The request that caused the event, if one did. */
+  cause: Cause | null
   /** Null for a webhook of the workspace. */
   app: AppRecipient | null
   /** This and the following fields have their values at the time of the claim. */
@@ -63,6 +70,8 @@ export interface Prepared {
   body: Buffer
   signature: string
   standardSignature: string
+  /** The span of the attempt, if a request caused the event. */
+  trace: Trace | null
 }
 
 /** The attempt of a message to an A2A agent. */
@@ -81,7 +90,7 @@ export interface MessageSender {
 
 export interface Attempted {
   claimed: Claimed
-  prepared: Pick<Prepared, 'startedAt' | 'signature'> & { standardSignature: string | null }
+  prepared: Pick<Prepared, 'startedAt' | 'signature' | 'trace'> & { standardSignature: string | null }
   /** A failure that is not tried again. */
   isFinal?: boolean
   outcome: Outcome

@@ -18,8 +18,9 @@ import { CompletionQueue } from './completion-queue.ts'
 import { channel, type EndpointWaker } from './endpoint-waker.ts'
 import { secretsAt } from './endpoints.ts'
 import { InFlight } from './in-flight.ts'
-import { prepare } from './message.ts'
+import { prepare, traceOf } from './message.ts'
 import { DeadOwners, giveUpEndpoints, ownerName, renameOwner } from './ownership.ts'
+import { reportAttempt } from './report-attempt.ts'
 import { send } from './send.ts'
 import type { Attempted, Claimed, MessageSender, WorkerObserver } from './stages.ts'
 
@@ -265,10 +266,8 @@ export class DeliveryWorker {
     this.#sending += 1
     const attempted = await this.#attempt(claimed)
     this.#sending -= 1
-    if (attempted) {
-      this.#observer.attempted?.(attempted)
-      this.#completions.add(attempted)
-    } else this.#inFlight.keepUntil(claimed.id, claimed.leaseUntil)
+    if (attempted) this.#complete(attempted)
+    else this.#inFlight.keepUntil(claimed.id, claimed.leaseUntil)
     // Not for every free slot: large batches are cheaper.
     if (this.#sending === slots - batchSize) this.wake()
   }
@@ -289,11 +288,14 @@ export class DeliveryWorker {
     else if (attempted === 'held') {
       this.#inFlight.delete(id)
       this.#woken.add(endpointId)
-    } else {
-      this.#observer.attempted?.(attempted)
-      this.#completions.add(attempted)
-    }
+    } else this.#complete(attempted)
     this.wake()
+  }
+
+  #complete(attempted: Attempted) {
+    reportAttempt(this.#ctx.log, attempted)
+    this.#observer.attempted?.(attempted)
+    this.#completions.add(attempted)
   }
 
   async #attemptMessage(claimed: Claimed): Promise<Attempted | 'held' | 'later'> {
@@ -302,7 +304,8 @@ export class DeliveryWorker {
       const sent = (await this.#messageSender?.send(claimed, clock.now())) ?? 'later'
       if (sent === 'held' || sent === 'later') return sent
       const { startedAt, outcome, isFinal } = sent
-      const prepared = { startedAt, signature: '', standardSignature: null }
+      const trace = traceOf(claimed.cause, claimed.id, claimed.attempts + 1)
+      const prepared = { startedAt, signature: '', standardSignature: null, trace }
       return { claimed, prepared, outcome, relayed: false, isFinal, endedAt: clock.now() }
     } catch (error) {
       log.error({ delivery_id: claimed.id, message: (error as Error).message }, 'could not send a message')

@@ -47,7 +47,22 @@ const readers: { title: string; names: string[] }[] = [
     title: 'Agent developers',
     names: ['building-agents', 'agent-apps', 'agent-sessions', 'sdk', 'cli', 'a2a-agents', 'migrating-from-linear'],
   },
-  { title: 'Operators', names: ['running', 'single-sign-on', 'mail', 'postgres', 'growing'] },
+  {
+    title: 'Operators',
+    names: [
+      'running',
+      'operating',
+      'backups',
+      'containers',
+      'deploying',
+      'monitoring',
+      'single-sign-on',
+      'mail',
+      'postgres',
+      'high-availability',
+      'growing',
+    ],
+  },
 ]
 
 let library: Library | undefined

@@ -299,6 +299,7 @@ class Company {
         })
         return { caller }
       }
+      case 'deleteAccount':
       case 'requestPasswordReset':
       case 'requestVerification':
         return { caller: await this.#app.person() }

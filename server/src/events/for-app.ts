@@ -4,7 +4,7 @@ import { type Enqueued, enqueue, unattemptedDelivery } from '../delivery/enqueue
 import { newId } from '../ids.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { writeLinearBodies } from './linear.ts'
-import type { EventActor } from './record.ts'
+import { countEvents, type EventActor } from './record.ts'
 
 /** Actor of events that no user or app caused. */
 export const systemActor: EventActor = { id: '', type: 'system', name: '' }
@@ -31,7 +31,7 @@ export interface AppEvent {
  * `attemptedAfter` names an event whose delivery was not attempted yet, this one waits for that attempt.
  */
 export async function recordForApp(
-  { tx, now }: UnitOfWork,
+  { tx, now, cause }: UnitOfWork,
   installation: { id: string; workspace_id: string; endpointId: string },
   { type, action, actor, url, data, sessionId }: AppEvent,
   { attemptedAfter = null as string | null } = {},
@@ -42,9 +42,10 @@ export async function recordForApp(
   const body = { action, type, actor, created_at: now.toISOString(), data, url, workspace_id: workspaceId }
   const delivered = await tx.rows<Enqueued>(sql`
     with recorded as (
-      insert into events (id, workspace_id, type, action, team_ids, body, created_at, agent_session_id)
+      insert into events
+        (id, workspace_id, type, action, team_ids, body, created_at, agent_session_id, request_id, traceparent)
       select ${eventId}, ${workspaceId}, ${type}, ${action}, '{}', ${JSON.stringify(body)}::json, ${now},
-        ${sessionId ?? null}
+        ${sessionId ?? null}, ${cause?.requestId ?? null}, ${cause?.traceparent ?? null}
       from endpoints where id = ${endpointId} and state = 'enabled' and deleted_at is null
         -- An A2A agent receives only messages, and has no use for other events.
         and (protocol = 'webhook' or ${type === 'AgentSessionEvent'}::boolean)
@@ -58,6 +59,9 @@ export async function recordForApp(
     )
     ${enqueue}`)
   await writeLinearBodies(tx, delivered, new Map([[eventId, body]]))
-  if (delivered.length > 0) tx.afterCommit('due', [endpointId])
+  if (delivered.length > 0) {
+    tx.afterCommit('due', [endpointId])
+    countEvents(tx, [{ id: eventId, type }])
+  }
   return eventId
 }

@@ -1,3 +1,4 @@
+import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { type Enqueued, enqueue } from '../delivery/enqueue.ts'
 import { newId } from '../ids.ts'
@@ -38,7 +39,10 @@ export const actorOf = ({ id, name, kind }: { id: string; name: string; kind: 'p
  * delivered: personal items, internal comments and imports (event.personal-never-delivered,
  * event.internal-comment-not-delivered, event.import-not-delivered).
  */
-export async function record({ tx, now, caller: { workspaceId } }: Recording, changes: ItemChange[]): Promise<void> {
+export async function record(
+  { tx, now, caller: { workspaceId }, cause }: Recording,
+  changes: ItemChange[],
+): Promise<void> {
   if (changes.length === 0) return
   const rows = changes.map(({ type, action, actor, data, updatedFrom, url, teamIds }) => ({
     id: newId('evt'),
@@ -58,8 +62,9 @@ export async function record({ tx, now, caller: { workspaceId } }: Recording, ch
   }))
   const deliveries = await tx.rows<Enqueued>(sql`
     with recorded as (
-      insert into events (id, workspace_id, type, action, team_ids, body, created_at)
-      select id, ${workspaceId}, type, action, team_ids, body, ${now}
+      insert into events (id, workspace_id, type, action, team_ids, body, created_at, request_id, traceparent)
+      select id, ${workspaceId}, type, action, team_ids, body, ${now}, ${cause?.requestId ?? null},
+        ${cause?.traceparent ?? null}
       from json_to_recordset(${JSON.stringify(rows)}::json)
         as e (id text, type text, action text, team_ids text[], body json)
       returning *
@@ -70,6 +75,7 @@ export async function record({ tx, now, caller: { workspaceId } }: Recording, ch
     'due',
     deliveries.map(({ endpoint_id }) => endpoint_id),
   )
+  countEvents(tx, rows)
   sendHints(
     tx,
     changes.map(({ type, action, data: { id, target_id } }) => ({
@@ -81,6 +87,13 @@ export async function record({ tx, now, caller: { workspaceId } }: Recording, ch
     })),
   )
 }
+
+/** Counts events when they are committed. */
+export const countEvents = (tx: Pick<Tx, 'afterCommit'>, events: readonly { id: string; type: string }[]) =>
+  tx.afterCommit(
+    'recorded',
+    events.map(({ id, type }) => `${type} ${id}`),
+  )
 
 /** The previous value of each changed field, or null if none changed. */
 export function previousValues<Item extends object>(

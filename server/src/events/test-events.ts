@@ -8,7 +8,7 @@ import { takeOne } from '../http/rate-limit.ts'
 import { newId } from '../ids.ts'
 import { linearBodies } from '../linear-shape/bodies.ts'
 import { eventExamples } from './examples.ts'
-import type { EventActor } from './record.ts'
+import { countEvents, type EventActor } from './record.ts'
 
 interface TestedEndpoint extends SealedSecrets {
   url: string
@@ -42,7 +42,7 @@ export async function sendTest(
   actor: EventActor,
   wanted: TestEvent,
 ): Promise<PingResult> {
-  const { db, clock, config } = ctx
+  const { db, clock, config, cause } = ctx
   const eventId = newId('evt')
   const now = clock.now()
   const endpoint = found(
@@ -78,13 +78,26 @@ export async function sendTest(
   const recipient = { installationId: installationId ?? '', endpointId, envelope: event }
   const [envelope = ''] = compat ? await linearBodies(db, [recipient]) : [JSON.stringify(event)]
   await takeOne(db, `ping ${endpointId}`, rateLimit, now)
-  const message = { id: endpoint.deliveryId, workspaceId, endpointId, eventId, type, action, envelope, format: compat }
+  const message = {
+    id: endpoint.deliveryId,
+    workspaceId,
+    endpointId,
+    eventId,
+    type,
+    action,
+    envelope,
+    format: compat,
+    cause: cause ?? null,
+  }
   const { result, save } = await sendNow(ctx, message, endpoint.url, endpoint)
+  // Not under the type of the example: it is no change of an item.
+  const recordedType = example ? 'Test' : 'Ping'
   await db.tx(async (tx) => {
-    // Not under the type of the example: it is no change of an item.
     await tx.run(sql`
-      insert into events (id, workspace_id, type, action, team_ids, body, created_at)
-      values (${eventId}, ${workspaceId}, ${example ? 'Test' : 'Ping'}, ${action}, '{}', ${JSON.stringify(event)}::json, ${now})`)
+      insert into events (id, workspace_id, type, action, team_ids, body, created_at, request_id, traceparent)
+      values (${eventId}, ${workspaceId}, ${recordedType}, ${action}, '{}', ${JSON.stringify(event)}::json, ${now},
+        ${cause?.requestId ?? null}, ${cause?.traceparent ?? null})`)
+    countEvents(tx, [{ id: eventId, type: recordedType }])
     await save(tx)
   })
   return result

@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGzip, gzip } from 'node:zlib'
+import { openTemporaryFile, type TemporaryFile } from '../storage/temporary-file.ts'
 
 const compress = promisify(gzip)
 
@@ -31,25 +28,22 @@ export interface Entry {
 }
 
 /**
- * Writes an archive into a temporary directory. Each entry is a gzip member of its own; their concatenation is one
+ * Writes an archive into a temporary file. Each entry is a gzip member of its own; their concatenation is one
  * gzip file. So the manifest can be written last, when its numbers are known, and come first.
  */
 export class ArchiveWriter {
-  readonly #dir: string
-  readonly #body: FileHandle
+  readonly #body: TemporaryFile
   readonly #mtime: Date
   readonly #sums: string[] = []
   #bytes = 0
 
-  private constructor(dir: string, body: FileHandle, mtime: Date) {
-    this.#dir = dir
+  private constructor(body: TemporaryFile, mtime: Date) {
     this.#body = body
     this.#mtime = mtime
   }
 
   static async create(mtime: Date): Promise<ArchiveWriter> {
-    const dir = await mkdtemp(join(tmpdir(), 'baton-export-'))
-    return new ArchiveWriter(dir, await open(bodyIn(dir), 'w'), mtime)
+    return new ArchiveWriter(await openTemporaryFile(), mtime)
   }
 
   async add(path: string, data: Buffer): Promise<void> {
@@ -84,7 +78,6 @@ export class ArchiveWriter {
 
   /** The whole archive and its size, with the manifest and `second` before all other entries. Readable until `close`. */
   async finish(manifest: object, second: Entry[]): Promise<{ bytes: number; read: () => Readable }> {
-    await this.#body.close()
     const data = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)
     const leading = [{ path: paths.manifest, data }, ...second]
     const first = Buffer.concat(await Promise.all(leading.map((entry) => this.#member(entry.path, entry.data))))
@@ -93,10 +86,10 @@ export class ArchiveWriter {
       await this.#member(paths.checksums, Buffer.from(sums)),
       await compress(Buffer.alloc(endBytes)),
     ])
-    const body = bodyIn(this.#dir)
+    const { handle } = this.#body
     const whole = async function* () {
       yield first
-      yield* createReadStream(body)
+      yield* handle.createReadStream({ start: 0, autoClose: false })
       yield last
     }
     return {
@@ -106,8 +99,7 @@ export class ArchiveWriter {
   }
 
   async close(): Promise<void> {
-    await this.#body.close().catch(() => {})
-    await rm(this.#dir, { recursive: true, force: true })
+    await this.#body.close()
   }
 
   async #member(path: string, data: Buffer): Promise<Buffer> {
@@ -121,13 +113,12 @@ export class ArchiveWriter {
   }
 
   async #write(data: Buffer) {
-    await this.#body.writeFile(data)
+    await this.#body.handle.writeFile(data)
     this.#bytes += data.length
   }
 }
 
 const sumOf = (data: Buffer) => createHash('sha256').update(data).digest('hex')
-const bodyIn = (dir: string) => join(dir, 'body')
 
 export const paddingOf = (bytes: number) => (blockBytes - (bytes % blockBytes)) % blockBytes
 

@@ -1,16 +1,19 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished, vi } from 'vitest'
 import { archiveScene } from '../../test/archive-scene.ts'
 import { download, exportOf, manifestOf, rowsOf, sumsOf, unpack } from '../../test/archives.ts'
 import { test, verifies } from '../../test/harness.ts'
 import { asApp } from '../../test/oauth.ts'
 import { days, hours, minutes } from '../clock.ts'
 import { sql } from '../db/sql.ts'
+import type { Storage } from '../storage/storage.ts'
 import { tables } from './contents.ts'
+import { writeArchive } from './write-archive.ts'
 
 describe('an archive', () => {
   test(
@@ -320,3 +323,24 @@ describe('exporting', () => {
     })
   })
 })
+
+test(
+  'an archive that is written has no name on the disk, so nothing remains of it after a crash',
+  verifies('export.bounded-memory'),
+  async ({ app }) => {
+    const { owner, id } = await app.workspace()
+    await owner.post('/issues', { title: 'One' })
+    const dir = mkdtempSync(join(tmpdir(), 'baton-temporary-'))
+    vi.stubEnv('TMPDIR', dir)
+    onTestFinished(() => {
+      vi.unstubAllEnvs()
+      rmSync(dir, { recursive: true, force: true })
+    })
+    const archive = await writeArchive(app.ctx, app.ctx.storage as Storage, id)
+    expect([tmpdir(), readdirSync(dir)]).toEqual([dir, []])
+    const content = await buffer(archive.read())
+    await archive.close()
+    expect(content.length).toBe(archive.bytes)
+    expect(rowsOf(await unpack(content), 'issues')).toMatchObject([{ title: 'One' }])
+  },
+)

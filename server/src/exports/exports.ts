@@ -7,6 +7,7 @@ import { none, sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
 import { ApiError, found, notFound } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
+import { rateLimited } from '../http/rate-limit.ts'
 import { Reply, uncached } from '../http/route.ts'
 import { newId } from '../ids.ts'
 import { NoSuchKey, type Storage } from '../storage/storage.ts'
@@ -66,9 +67,8 @@ export function createExport(ctx: Context, caller: Member): Promise<Export> {
     if (running) return running
     if (recent.length >= programLimits.exportsPerDay) {
       const free = plus(new Date((recent.at(-programLimits.exportsPerDay) as Export).created_at), days(1))
-      const seconds = Math.ceil((free.getTime() - now.getTime()) / 1000)
       const message = `A workspace can be exported ${programLimits.exportsPerDay} times a day.`
-      throw new ApiError('RATE_LIMIT_EXCEEDED', {}, { message, headers: { 'retry-after': String(seconds) } })
+      throw rateLimited('exports', free.getTime() - now.getTime(), { message })
     }
     const id = newId('exp')
     const created = await tx.row<Export>(sql`

@@ -5,6 +5,7 @@ import { isDuplicate } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { Person } from '../http/caller.ts'
 import { ApiError, found } from '../http/errors.ts'
+import { rateLimited } from '../http/rate-limit.ts'
 import type { Upload } from '../http/route.ts'
 import { newId } from '../ids.ts'
 import { WrongLength } from '../storage/storage.ts'
@@ -59,13 +60,6 @@ async function begin(ctx: Context, caller: Person, id: string) {
     })
   } catch (error) {
     if (!isDuplicate(error, 'restores_running')) throw error
-    throw new ApiError(
-      'RATE_LIMIT_EXCEEDED',
-      {},
-      {
-        message: 'You are restoring another archive. Wait until it is done.',
-        headers: { 'retry-after': '30' },
-      },
-    )
+    throw rateLimited('restores', 30_000, { message: 'You are restoring another archive. Wait until it is done.' })
   }
 }

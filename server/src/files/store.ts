@@ -73,13 +73,17 @@ const watched = (body: Readable, type: TypeDetector) =>
     { highWaterMark: 1 },
   )
 
+/** Until the end of the transaction no other one adds files to the workspace. */
+export const lockStorage = (tx: Queryable, workspaceId: string) =>
+  tx.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`files ${workspaceId}`}, 0))`)
+
 /** Concurrent uploads are added up one after the other, so that together they stay within the limit. */
 function reserve(
   ctx: Context,
   { id, workspaceId, uploaderId, name, bytes }: NewFile & { id: string; bytes: number },
 ): Promise<void> {
   return ctx.db.tx(async (tx) => {
-    await tx.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`files ${workspaceId}`}, 0))`)
+    await lockStorage(tx, workspaceId)
     const used = await usedBytes(tx, workspaceId)
     const limit = ctx.config.workspaceBytes
     if (used + bytes > limit) throw new ApiError('STORAGE_LIMIT_REACHED', { limit, used })

@@ -30,6 +30,8 @@ export interface Person {
   loginMethod: LoginMethod | null
   /** A sign-in method was used in this very login within the last 15 minutes. */
   recent: boolean
+  /** With an OAuth or personal token, the program: the OAuth client, or the id of the personal token. */
+  client?: string
   /** The workspace is about to be deleted, so it can only be read. */
   pendingDeletion?: boolean
   /** The methods with which the person can make the login recent. Read only for routes that need a recent login. */

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { api, limits } from '@baton/protocol'
-import { describe, expect, vi } from 'vitest'
+import { describe, expect } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { sql } from '../db/sql.ts'
 import { Door } from './invoke.ts'
@@ -121,25 +121,6 @@ describe('errors', () => {
       message: expect.not.stringMatching(/teams|relation|sql/i),
       details: { request_id: response.headers.get('x-request-id') },
     })
-  })
-
-  test('the log of requests names the person, or the app with its installation', async ({ startApp }) => {
-    const app = await startApp()
-    const { owner } = await app.workspace()
-    const robot = await app.installed(owner)
-    const logged = vi.spyOn(app.ctx.log, 'info')
-    await app.anonymous.get('/auth/me')
-    await owner.get('/teams')
-    await robot.get('/teams')
-    await robot.get('/no-such-path')
-    await vi.waitFor(() => expect(logged).toHaveBeenCalledTimes(4))
-    const callers = logged.mock.calls.map(([entry]) => {
-      const { user, app, installation } = entry as unknown as Record<string, unknown>
-      return { user, app, installation }
-    })
-    const byApp = { user: robot.userId, app: robot.app.id, installation: robot.installationId }
-    expect(callers).toEqual([{}, { user: owner.user.id }, byApp, byApp])
-    expect(JSON.stringify(logged.mock.calls)).not.toContain(robot.token)
   })
 
   test('a caller without access is refused before the body is read', async ({ app }) => {

@@ -1,6 +1,7 @@
 import { isPage, type Operation, successStatus } from '@baton/protocol'
 import { Type } from 'typebox'
 import type { Context } from '../context.ts'
+import type { Cause } from '../trace.ts'
 import { admit, type Caller } from './caller.ts'
 import { ApiError, notFound } from './errors.ts'
 import { type Alias, type Headers, type Mounted, Reply, type Upload } from './route.ts'
@@ -16,6 +17,8 @@ export interface Input {
   address: string
   alias?: Alias
   upload?: Upload | undefined
+  /** The HTTP request that the call belongs to. Absent for calls from inside. */
+  cause?: Cause | undefined
 }
 
 export interface Answer {
@@ -68,7 +71,8 @@ export class Door {
     }
     if (caller.kind === 'app') refuseForApps(operation, body)
     mounted.checkBody(body === undefined ? {} : body)
-    const call = { ctx: this.#ctx, caller, ...input, body } as never
+    const ctx = input.cause ? { ...this.#ctx, cause: input.cause } : this.#ctx
+    const call = { ctx, caller, ...input, body } as never
     const result = await mounted.handler(call)
     const { body: answer, headers, status } = result instanceof Reply ? result : new Reply(result, {})
     return { status: status ?? successStatus(operation), headers, body: answer }

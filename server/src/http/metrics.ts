@@ -1,6 +1,15 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { counters } from '../counters.ts'
 
-/** Metrics of one process. Labels are routes and statuses, never ids, so their number is bounded. */
+export const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** A value of a gauge with the labels that it belongs to. */
+export interface Sample {
+  labels?: Record<string, string>
+  value: number
+}
+
+/** Metrics of one process. Labels are routes, statuses and the like, never ids, so their number is bounded. */
 export class Metrics {
   readonly #registry = new Registry()
   readonly #requests = new Histogram({
@@ -32,6 +41,7 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.#registry })
+    for (const counter of Object.values(counters)) this.#registry.registerMetric(counter as Counter)
   }
 
   request(method: string, route: string, status: number, durationMs: number) {
@@ -47,14 +57,18 @@ export class Metrics {
     this.#mails.inc({ outcome })
   }
 
-  /** `count` is called at each scrape. */
-  watching(count: () => number) {
+  /** `read` is called at each scrape. Without samples the gauge is not shown: the value is not known. */
+  gauge(name: string, help: string, labelNames: string[], read: () => readonly Sample[] | Promise<readonly Sample[]>) {
     new Gauge({
-      name: 'baton_live_watchers',
-      help: 'Browsers connected to the live stream of a workspace',
+      name,
+      help,
+      labelNames,
       registers: [this.#registry],
-      collect() {
-        this.set(count())
+      async collect() {
+        const samples = await read()
+        this.reset()
+        if (labelNames.length === 0) this.remove()
+        for (const { labels = {}, value } of samples) this.set(labels, value)
       },
     })
   }

@@ -4,6 +4,7 @@ import { limits } from '@baton/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from './errors.ts'
 import type { EventStream } from './event-stream.ts'
+import { rateLimited } from './rate-limit.ts'
 
 /** A client that does not read the end is disconnected after this. */
 const graceMs = 500
@@ -28,7 +29,7 @@ export class OpenStreams {
     const callerId = request.caller.kind === 'anonymous' ? '' : request.caller.id
     const ofCaller = [...this.#open.values()].filter((open) => open.callerId === callerId)
     if (ofCaller.length >= limits.streamsPerPerson) {
-      throw new ApiError('RATE_LIMIT_EXCEEDED', {}, { headers: { 'retry-after': String(limits.heartbeatSeconds) } })
+      throw rateLimited('streams', limits.heartbeatSeconds * 1000)
     }
     reply.headers(headers)
     // HEAD has no body, and a closed connection needs none.

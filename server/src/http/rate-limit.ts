@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { counters } from '../counters.ts'
 import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError } from './errors.ts'
@@ -29,11 +30,23 @@ export async function takeOne(db: Queryable, key: string, allowance: Allowance, 
   if (taken) return
   const found = await db.row<{ clear_at: number }>(sql`select clear_at from rate_limits where key = ${key}`)
   const waitMs = (found?.clear_at ?? nowMs) + step - full
-  throw new ApiError(
-    'RATE_LIMIT_EXCEEDED',
-    {},
-    { headers: { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) } },
-  )
+  throw rateLimited(limitOf(key), waitMs)
+}
+
+/** A key begins with the name of its limit; what follows is of the caller. */
+export const limitOf = (key: string) => key.slice(0, key.indexOf(' '))
+
+/** A refusal, counted by the name of the limit. */
+export function rateLimited(limit: string, waitMs: number, { message, headers = {} }: RateLimitDetails = {}) {
+  counters.rateLimited.inc({ limit })
+  const seconds = String(Math.max(1, Math.ceil(waitMs / 1000)))
+  const sent = { 'retry-after': seconds, ...headers }
+  return new ApiError('RATE_LIMIT_EXCEEDED', {}, message === undefined ? { headers: sent } : { message, headers: sent })
+}
+
+interface RateLimitDetails {
+  message?: string
+  headers?: Record<string, string>
 }
 
 /** The key that an address is counted by: for IPv6 its /64 network, because one household has 2^64 addresses. */

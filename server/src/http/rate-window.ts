@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { Caller } from './caller.ts'
-import { ApiError } from './errors.ts'
+import { limitOf, rateLimited } from './rate-limit.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -56,8 +56,7 @@ export const takeOneCall = async (ctx: Context, limit: RateLimit, holder: string
 export async function takeOneInHour(db: Queryable, key: string, max: number, now: Date) {
   const { allowed, reset_ms } = await takeInHourIfAllowed(db, key, max, now)
   if (allowed) return
-  const seconds = String(Math.ceil(reset_ms / 1000))
-  throw new ApiError('RATE_LIMIT_EXCEEDED', {}, { headers: { 'retry-after': seconds } })
+  throw rateLimited(limitOf(key), reset_ms)
 }
 
 /** The same, for work that waits instead. */
@@ -77,7 +76,7 @@ export async function takeCall(ctx: Context, caller: Caller, route: Route) {
 
 /** The rate limit headers, with `linearAt` also those of Linear; throws 429 with them when the limit is exceeded. */
 export function rateLimitHeaders(
-  { max }: RateLimit,
+  { name, max }: RateLimit,
   { allowed, remaining, reset_ms }: Taken,
   linearAt: Date | null = null,
 ): Record<string, string> {
@@ -95,7 +94,7 @@ export function rateLimitHeaders(
       : {}),
   }
   if (allowed) return headers
-  throw new ApiError('RATE_LIMIT_EXCEEDED', {}, { headers: { ...headers, 'retry-after': seconds } })
+  throw rateLimited(name, reset_ms, { headers })
 }
 
 /**

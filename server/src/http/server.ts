@@ -5,6 +5,7 @@ import cookie from '@fastify/cookie'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
 import { newId } from '../ids.ts'
+import { startTrace, type Trace, traceparentOf } from '../trace.ts'
 import { arriving, hasBody, isMalformed, limitArrival, markMalformed, type Timeouts } from './arrival.ts'
 import { admit, type Caller } from './caller.ts'
 import { Drain } from './drain.ts'
@@ -17,6 +18,7 @@ import type { Metrics } from './metrics.ts'
 import { isStream, OpenStreams } from './open-streams.ts'
 import type { Counted } from './rate-window.ts'
 import { sendClientError, sendError } from './refusals.ts'
+import { logRequest } from './request-log.ts'
 import type { Upload } from './route.ts'
 import { securityHeaders } from './security-headers.ts'
 import { textProblem } from './validate.ts'
@@ -26,6 +28,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller
     page: Page | undefined
+    trace: Trace
   }
   interface FastifyContextConfig {
     takesForm?: boolean
@@ -103,6 +106,8 @@ function newServer(ctx: Context, requestMs: number): FastifyInstance {
     bodyLimit: limits.bodyBytes,
     trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
     genReqId: () => newId('req'),
+    // It would also end a stop after 10 seconds, which BATON_STOP_DELAY can make longer; run.ts limits that.
+    pluginTimeout: 0,
     // `limitArrival` limits bodies: Node cannot give uploads more time than others.
     requestTimeout: 0,
     // Closes a connection whose response is not read; streams have a heartbeat.
@@ -180,8 +185,10 @@ function addHooks(app: FastifyInstance, parts: Parts, drain: Drain) {
   }))
   app.decorateRequest('caller')
   app.decorateRequest('page')
+  app.decorateRequest('trace')
   const headers = Object.entries(securityHeaders(ctx.config.rootUrl))
   app.addHook('onRequest', async (request, reply) => {
+    request.trace = startTrace(request.headers.traceparent)
     for (const [name, value] of headers) reply.raw.setHeader(name, value)
     reply.header('x-request-id', request.id)
     if (!hasOneHost(request.raw)) throw new ApiError('INVALID_REQUEST')
@@ -208,14 +215,7 @@ function addHooks(app: FastifyInstance, parts: Parts, drain: Drain) {
     const route = request.routeOptions.url ?? (request.page ? 'web' : 'unknown')
     // The duration of a stream is not a response time.
     if (!isStream(reply)) metrics.request(request.method, route, reply.statusCode, reply.elapsedTime)
-    ctx.log.info({
-      request_id: request.id,
-      method: request.method,
-      route,
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime),
-      ...callerIds(request.caller),
-    })
+    logRequest(ctx.log, request, reply, route)
   })
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
     const isMissing = error instanceof ApiError && error.status === 404
@@ -249,13 +249,6 @@ function refuseEncodedBody({ headers, method, raw }: FastifyRequest) {
     {},
     { message: 'Send the body without Content-Encoding.', headers: { 'accept-encoding': 'identity' } },
   )
-}
-
-/** Ids for the log of requests: of the person, or of the app's user, the app and its installation. */
-function callerIds(caller: Caller | undefined) {
-  if (!caller || caller.kind === 'anonymous') return {}
-  if (caller.kind === 'person') return { user: caller.id }
-  return { user: caller.id, app: caller.appId, installation: caller.installationId }
 }
 
 const methodsOf = ({ method, alsoBy }: Route) => (alsoBy ? [method, alsoBy] : [method])
@@ -323,6 +316,7 @@ function mount(app: FastifyInstance, parts: Parts, streams: OpenStreams, operati
           headers: request.headers,
           address: request.ip,
           upload,
+          cause: { requestId: request.id, traceparent: traceparentOf(request.trace) },
         })
         .finally(() => upload?.body.destroy())
       reply.code(answer.status).headers(answer.headers)

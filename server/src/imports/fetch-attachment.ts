@@ -1,12 +1,8 @@
-import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import type { Context } from '../context.ts'
 import { type OpenedResponse, OutboundFailure } from '../outbound/stream.ts'
 import { parseUrl } from '../outbound/target.ts'
+import { openTemporaryFile } from '../storage/temporary-file.ts'
 import { authorization } from './requests.ts'
 
 /** Stores a file: its content, and its exact length. */
@@ -22,7 +18,8 @@ class NotFetched extends Error {}
 
 /**
  * Fetches a file by an address from imported data, so only from public addresses, also after each redirect. The key is
- * sent to `sourceHost` only. An error of the sink is thrown; every other failure is an answer.
+ * sent to `sourceHost` only. An error of the sink and the reason of `stopping` are thrown; every other failure is an
+ * answer.
  */
 export async function fetchAttachment(
   ctx: Pick<Context, 'outbound' | 'clock' | 'config'>,
@@ -30,8 +27,12 @@ export async function fetchAttachment(
   key: string | null,
   sourceHost: string | null,
   sink: FileSink,
+  stopping: AbortSignal = new AbortController().signal,
 ): Promise<Fetched> {
   const abort = new AbortController()
+  const stop = () => abort.abort()
+  stopping.throwIfAborted()
+  stopping.addEventListener('abort', stop, { once: true })
   const cancelTotal = ctx.clock.after(totalMs, () => abort.abort())
   let cancelIdle = ctx.clock.after(idleMs, () => abort.abort())
   const moved = () => {
@@ -43,12 +44,14 @@ export async function fetchAttachment(
     const content = new Content(opened, ctx.config.fileBytes, moved)
     return { ok: true, bytes: await store(content, sink) }
   } catch (error) {
+    stopping.throwIfAborted()
     if (error instanceof NotFetched) return { ok: false, reason: error.message }
     if (error instanceof OutboundFailure) return { ok: false, reason: reasons[error.reason] }
     throw error
   } finally {
     cancelTotal()
     cancelIdle()
+    stopping.removeEventListener('abort', stop)
     abort.abort()
   }
 }
@@ -156,13 +159,12 @@ async function store(content: Content, sink: FileSink): Promise<number> {
 }
 
 async function storeByDisk(content: Content, sink: FileSink): Promise<number> {
-  const folder = await mkdtemp(join(tmpdir(), 'baton-attachment-'))
+  const { handle, close } = await openTemporaryFile()
   try {
-    const path = join(folder, 'file')
-    await pipeline(content.read(), createWriteStream(path))
-    await sink(createReadStream(path), content.bytes)
+    for await (const chunk of content.read()) await handle.writeFile(chunk)
+    await sink(handle.createReadStream({ start: 0, autoClose: false }), content.bytes)
     return content.bytes
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await close()
   }
 }

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
 import { copyImportedFile, insertImportedFile, type StoredBytes } from '../files/imported.ts'
+import { keyOf, lockStorage, usedBytes } from '../files/store.ts'
 import type { Storage } from '../storage/storage.ts'
 import { isImported, newIssueId, type Pass, type Phase } from './phases/phase.ts'
 import { findRefs, writeRefs } from './refs.ts'
@@ -75,13 +76,18 @@ const planOfFiles = (ctx: Context, copied: ReadonlyMap<string, StoredBytes>): Ph
       files.flatMap(({ comment }) => comment ?? []),
     )
     const problems: Problem[] = []
+    // A preview has decided before what fits.
+    const isRun = pass.numbers !== null
+    if (isRun) await lockStorage(db, origin.workspaceId)
+    let left = isRun ? ctx.config.workspaceBytes - (await usedBytes(db, origin.workspaceId)) : Number.POSITIVE_INFINITY
     const counts = { created: 0, updated: 0, unchanged: 0, skipped: 0 }
     const created: (FetchedAttachment & { target: { type: 'issue' | 'comment'; id: string } })[] = []
     for (const file of files) {
       const position = survey.position(file.issue)
-      const issueId =
-        issueRefs.get(file.issue)?.target_id ??
-        (position !== undefined && isImported(pass, position) ? newIssueId(pass, position) : null)
+      const issueId = pass.strangers.has(file.issue)
+        ? null
+        : (issueRefs.get(file.issue)?.target_id ??
+          (position !== undefined && isImported(pass, position) ? newIssueId(pass, position) : null))
       if (refs.has(file.external_id)) counts.unchanged++
       else if (issueId === null) counts.skipped++
       else if (!file.fetched || file.key === null) {
@@ -92,7 +98,14 @@ const planOfFiles = (ctx: Context, copied: ReadonlyMap<string, StoredBytes>): Ph
           value: file.url,
           message: `could not be fetched, so its address is kept: ${file.failure ?? 'unknown'}`,
         })
+      } else if (file.bytes > left) {
+        // Since the run began, others have used the storage.
+        counts.skipped++
+        await ctx.storage?.remove(keyOf(file.file_id))
+        const message = 'is left out: the storage of the workspace is full'
+        problems.push({ row: file.row, field: 'attachment', value: file.url, message })
       } else {
+        left -= file.bytes
         counts.created++
         const commentId = file.comment && commentRefs.get(file.comment)?.target_id
         created.push({

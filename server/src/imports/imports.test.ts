@@ -1,3 +1,5 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { test, verifies } from '../../test/harness.ts'
 import {
@@ -254,3 +256,17 @@ describe('files of an import', () => {
     expect(await stored()).toBe(0)
   })
 })
+
+test(
+  'a file whose upload ended in a crash is removed with its import',
+  verifies('import.managers-only'),
+  async ({ app }) => {
+    const { owner } = await app.workspace()
+    const id = await upload(owner, 'linear', linearCsv([linearRow()]))
+    const { path } = app.ctx.config.files as { path: string }
+    const folder = join(path, 'imports', id)
+    writeFileSync(join(folder, '.fil_01kjpwd6m0e0080008rg62fcdn.part'), 'half of a file')
+    expect((await owner.delete(`/imports/${id}`)).status).toBe(204)
+    expect(existsSync(folder)).toBe(false)
+  },
+)

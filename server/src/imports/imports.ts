@@ -7,7 +7,7 @@ import {
   programLimits,
 } from '@baton/protocol'
 import { recordAudit } from '../audit/record.ts'
-import { days, laterThan, plus } from '../clock.ts'
+import { days, plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { isDuplicate, type Queryable } from '../db/database.ts'
 import { json, none, sql } from '../db/sql.ts'
@@ -26,6 +26,7 @@ import {
   clearProblems,
   columns,
   mappingOf,
+  nextStart,
   noCounts,
   type StoredFile,
   type StoredImport,
@@ -131,7 +132,8 @@ export const updateImport = (ctx: Context, admitted: Member, id: string, { mappi
   changing(ctx, admitted, id, async ({ tx, now, caller }, one) => {
     refuseBusy(one)
     await checkMapping(tx, caller.workspaceId, one, mapping)
-    const after = changeMapping(mappingOf(one), mapping)
+    // Before the first reading only what was chosen: the proposal fills the rest.
+    const after = changeMapping<ImportMappingChange>(one.mapping, mapping)
     const row = await tx.row<StoredImport>(sql`
       update imports set mapping = ${json(after)}, updated_at = ${now} where id = ${id} returning ${columns}`)
     sendImportHint(tx, caller.workspaceId, id, 'update')
@@ -225,10 +227,7 @@ export async function startRun(ctx: Context, admitted: Member, id: string): Prom
       if (one.state === 'uploading' || one.columns === null || one.files.length === 0)
         throw invalid({ state: 'must be ready: read the import first' })
       checkNeeds(one)
-      // Runs are told apart by their start, so no two of a workspace have the same.
-      const last = await tx.row<{ at: string | null }>(sql`
-        select max(started_at) as at from imports where workspace_id = ${caller.workspaceId}`)
-      const startedAt = last?.at ? laterThan(last.at, now) : now
+      const startedAt = await nextStart(tx, caller.workspaceId, now)
       await clearProblems(tx, id)
       const row = await tx.row<StoredImport>(sql`
         update imports set state = 'running', phase = 'teams', done = 0, total = 0, counts = ${json(noCounts())},

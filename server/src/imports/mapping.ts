@@ -1,7 +1,7 @@
 import type { ImportMapping, ImportMappingChange, IssueStatus, IssueType, Priority } from '@baton/protocol'
 
 /** Lower case, with single spaces in place of anything but letters and digits. */
-const plain = (text: string) =>
+export const plain = (text: string) =>
   text
     .toLowerCase()
     .replace(/['’]/g, '')
@@ -65,13 +65,15 @@ const statusWords = byWord<IssueStatus>(self('backlog', 'todo', 'in_progress', '
   ],
 })
 
-const categories: Record<string, IssueStatus> = {
-  triage: 'backlog',
-  backlog: 'backlog',
-  unstarted: 'todo',
-  started: 'in_progress',
-  completed: 'done',
-}
+const categories = new Map<string, IssueStatus>(
+  Object.entries({
+    triage: 'backlog',
+    backlog: 'backlog',
+    unstarted: 'todo',
+    started: 'in_progress',
+    completed: 'done',
+  }),
+)
 
 const canceledWords = new Set([
   'canceled',
@@ -98,7 +100,7 @@ export function closedLabel(value: string | null | undefined): 'Canceled' | 'Dup
 
 export const proposeStatus = (value: string, category: string | null | undefined): IssueStatus | null =>
   statusWords.get(plain(value)) ??
-  (closedLabel(value) || closedLabel(category) ? 'done' : (categories[plain(category ?? '')] ?? null))
+  (closedLabel(value) || closedLabel(category) ? 'done' : (categories.get(plain(category ?? '')) ?? null))
 
 const priorityWords = byWord<Priority>(self('no_priority', 'low', 'medium', 'high', 'urgent'), {
   no_priority: ['no priority', 'none', '0', 'unprioritized'],
@@ -133,17 +135,17 @@ export const emptyMapping: ImportMapping = {
 }
 
 /** Values of the source that a change does not name stay as they are. */
-export function changeMapping(before: ImportMapping, change: ImportMappingChange): ImportMapping {
+export function changeMapping<Before extends ImportMappingChange>(before: Before, change: ImportMappingChange): Before {
   const after = { ...before, ...change } as Record<string, unknown>
   for (const [field, value] of Object.entries(change)) {
     const old = before[field as keyof ImportMapping]
     if (isRecord(value) && isRecord(old)) after[field] = { ...old, ...value }
   }
-  return after as unknown as ImportMapping
+  return after as unknown as Before
 }
 
 /** A value that the user chose stays, and those of an earlier proposal too. */
-export const proposed = (chosen: ImportMapping, proposal: ImportMapping): ImportMapping =>
+export const proposed = (chosen: ImportMappingChange, proposal: ImportMapping): ImportMapping =>
   changeMapping(proposal, {
     ...chosen,
     default_team_id: chosen.default_team_id ?? proposal.default_team_id,

@@ -262,8 +262,9 @@ export const cleanName = (text: string, most: number = limits.name) =>
     most,
   ).trim() || 'Untitled'
 
-/** Counts Unicode characters. */
-export const clip = (text: string, most: number) => (text.length <= most ? text : [...text].slice(0, most).join(''))
+/** Counts Unicode characters, each of which has one or two units. */
+export const clip = (text: string, most: number) =>
+  text.length <= most ? text : [...text.slice(0, 2 * most)].slice(0, most).join('')
 
 function cut(text: string, most: number, onCut: () => void): string {
   const kept = clip(text, most)

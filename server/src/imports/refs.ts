@@ -1,6 +1,6 @@
 import type { Queryable } from '../db/database.ts'
 import { insertRows, sql } from '../db/sql.ts'
-import { hashOf } from './plan.ts'
+import { clip, hashOf } from './plan.ts'
 
 export type RefKind = 'team' | 'user' | 'label' | 'project' | 'milestone' | 'cycle' | 'issue' | 'comment' | 'file'
 
@@ -29,7 +29,7 @@ export interface Origin {
 }
 
 /** Ids of a source can have any length; an index entry cannot. */
-const stored = (id: string) =>
+export const stored = (id: string) =>
   id.length <= 300
     ? id.replace(/\p{Cs}/gu, '\uFFFD').replaceAll('\u0000', '')
     : `sha256 ${hashOf(id).toString('base64url')}`
@@ -53,8 +53,8 @@ export async function writeRefs(tx: Queryable, origin: Origin, kind: RefKind, re
     kind,
     external_id: stored(external_id),
     target_id,
-    key: key?.slice(0, 100) ?? null,
-    url: url && /^https?:\/\//.test(url) && url.length <= 2000 ? url : null,
+    key: key ? clip(key, 100) : null,
+    url: url && url.length <= 2000 && /^https?:\/\/\S+$/.test(url) ? url : null,
     hash: hash ? `\\x${hash.toString('hex')}` : null,
     imported_at: imported_at ?? null,
     created_at: origin.startedAt,

@@ -297,13 +297,13 @@ test('keeps times, and lists in the original order', verifies('import.times-and-
     row('B', 5),
   ]
   const { body: before } = await owner.post('/issues', { title: 'Here before' })
-  await importAll(app, owner, 'linear', linearCsv(rows))
+  await importAll(app, owner, 'linear', linearCsv(rows), { keep_codes: false })
   const issues = await issuesOf(owner)
   expect(issues.map(({ title }: { title: string }) => title)).toEqual(['Here before', 'E', 'D', 'C', 'B', 'A'])
   expect(issues[0].id).toBe(before.id)
   expect(await issueCalled(owner, 'A')).toMatchObject({ created_at: at(1), updated_at: at(1, 5), completed_at: at(3) })
   expect(await issueCalled(owner, 'E')).toMatchObject({ created_at: at(9), updated_at: at(9, 5), completed_at: null })
-  // Codes follow the time too.
+  // New codes follow the time too.
   const codes = issues.slice(1).map(({ code }: { code: string }) => Number(code.split('-')[1]))
   expect(codes).toEqual([...codes].sort((a, b) => b - a))
 

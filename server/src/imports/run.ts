@@ -1,24 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { mkdtemp, open, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type ImportCounts, type ImportMapping, programLimits } from '@baton/protocol'
-import { plus } from '../clock.ts'
+import { plus, repeat } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { json, sql } from '../db/sql.ts'
 import { hintOfLists, sendHints } from '../live/hint.ts'
 import type { Storage } from '../storage/storage.ts'
+import { openTemporaryFile } from '../storage/temporary-file.ts'
 import { raiseIssueNumber, takenNumbers } from '../workspaces/issue-numbers.ts'
-import { fetchAttachments } from './attachments.ts'
+import { fetchAttachments, fitAttachments } from './attachments.ts'
 import { assignNumbers, highestNumber, type NumberedTeam } from './codes.ts'
 import { FetchFailed, fetchSource } from './fetch.ts'
 import { filesPhase } from './files-phase.ts'
 import { describeSource, readSource } from './formats/index.ts'
-import { emptyMapping, proposed, proposePriority, proposeStatus, proposeType, userValue } from './mapping.ts'
+import { findStrangers } from './identity.ts'
+import { changeMapping, emptyMapping, proposed } from './mapping.ts'
 import { phases } from './phases/index.ts'
 import { type Pass, type Phase, teamOf } from './phases/phase.ts'
-import { proposeTeam } from './phases/teams.ts'
+import { lastMapping, ofSource, propose } from './propose.ts'
 import type { Described, ReadOptions, SourceFile, SourceRecord } from './record.ts'
 import { earlierIssues } from './refs.ts'
 import {
@@ -34,6 +32,7 @@ import {
   leaseMs,
   mappingOf,
   type Needs,
+  nextStart,
   noCounts,
   openKey,
   type Position,
@@ -41,7 +40,7 @@ import {
   type StoredImport,
   sendImportHint,
 } from './state.ts'
-import { Survey } from './survey.ts'
+import { Problems, Survey } from './survey.ts'
 
 const maxAttempts = 3
 /** Of all pages of an API together. */
@@ -52,7 +51,7 @@ export async function workOnImport(ctx: Context, signal: AbortSignal): Promise<b
   const now = ctx.clock.now()
   const token = randomUUID()
   const one = await ctx.db.row<StoredImport>(sql`
-    update imports set claim = ${token}, claimed_until = ${plus(now, leaseMs)}
+    update imports set claim = ${token}, claimed_until = ${plus(now, leaseMs)}, attempts = attempts + 1
     where id = (
       select i.id from imports i join workspaces w on w.id = i.workspace_id
       where i.state in ('reading', 'running') and (i.claimed_until is null or i.claimed_until < ${now})
@@ -61,12 +60,24 @@ export async function workOnImport(ctx: Context, signal: AbortSignal): Promise<b
     returning ${columns}`)
   if (!one) return false
   const claim = new Claim(ctx, one.id, token, signal)
+  // A source may make the worker wait for an hour, and a file may be read for minutes.
+  const stopRenewing = repeat(
+    ctx.clock,
+    leaseMs / 3,
+    () => claim.renew(),
+    ({ message }) => ctx.log.warn({ message }, 'could not renew'),
+  )
   try {
+    // Workers died while they worked on it.
+    if (one.attempts > maxAttempts) throw new ImportFailed(stoppedByError)
     if (ctx.storage === null) throw new ImportFailed('No storage for files is configured.')
     if (one.state === 'reading') await read(ctx, ctx.storage, one, claim)
     else await run(ctx, ctx.storage, one, claim)
   } catch (error) {
     await settle(ctx, one, claim, error)
+  } finally {
+    await stopRenewing()
+    claim.end()
   }
   return true
 }
@@ -77,9 +88,11 @@ async function settle(ctx: Context, one: StoredImport, claim: Claim, error: unkn
   if (error instanceof Interrupted) return claim.release(false)
   if (error instanceof ImportFailed || error instanceof FetchFailed) return claim.finish('failed', error.message)
   ctx.log.warn({ import: one.id, message: (error as Error).message }, 'import')
-  if (one.attempts + 1 < maxAttempts) return claim.release(true)
-  return claim.finish('failed', 'An error of the server stopped the import. Start it again, or ask your operator.')
+  if (one.attempts < maxAttempts) return claim.release(true)
+  return claim.finish('failed', stoppedByError)
 }
+
+const stoppedByError = 'An error of the server stopped the import. Start it again, or ask your operator.'
 
 /** Fetches what the source has on the network, reads everything, proposes a mapping, and previews the run. */
 async function read(ctx: Context, storage: Storage, one: StoredImport, claim: Claim) {
@@ -89,7 +102,10 @@ async function read(ctx: Context, storage: Storage, one: StoredImport, claim: Cl
   const stored = sourceFiles(storage, files)
   await claim.beat('reading', 0, 0, true)
   const described = await describeSource(one.source, stored)
-  const options = readOptions(mappingOf(one), described)
+  // What the last import of this source chose, where this one has not chosen yet.
+  const isFirst = Object.keys(one.needs).length === 0
+  const last = isFirst ? await lastMapping(ctx.db, one, described) : {}
+  const options = readOptions({ ...emptyMapping, ...changeMapping(last, one.mapping) }, described)
   const records = () => readSource(one.source, stored, options)
   const survey = await surveyOf(records, claim)
   if (survey.attachments > 0) await fetchAttachments(ctx, storage, one, survey, records, claim)
@@ -99,9 +115,10 @@ async function read(ctx: Context, storage: Storage, one: StoredImport, claim: Cl
     date_order: described.dateOrderNeeded,
     default_team: survey.teamless,
   }
-  const mapping = proposed(mappingOf(one), await propose(ctx, one, survey, described))
-  if (one.source === 'csv') mapping.columns = { ...mapping.columns, ...described.proposed, ...notNull(mapping.columns) }
-  const pass = passOf(one, mapping, survey, records, ctx.clock.now())
+  const proposal = await propose(ctx, one, survey, described)
+  const mapping = proposed(changeMapping(ofSource(last, proposal), one.mapping), proposal)
+  const startedAt = await nextStart(ctx.db, one.workspace_id, ctx.clock.now())
+  const pass = await passOf(ctx, one, mapping, survey, records, startedAt)
   const { counts, problems } = await preview(ctx, pass, claim)
   await claim.store({ columns: described.columns, mapping, needs, counts, problems })
   await claim.finish('ready')
@@ -131,6 +148,10 @@ async function surveyOf(records: () => AsyncIterable<SourceRecord>, claim: Claim
     const most = programLimits.importedIssuesTotal.toLocaleString('en')
     throw new ImportFailed(`The source has more than ${most} issues. Split it into several imports.`)
   }
+  if (survey.tooLarge)
+    throw new ImportFailed(
+      'The source has more names and relations than an import can have. Split it into several imports.',
+    )
   if (survey.related > 0) {
     const message = `${survey.related} links between related issues are left out: there is no such relation here`
     survey.problems.push({ row: null, field: 'related', value: null, message })
@@ -138,31 +159,42 @@ async function surveyOf(records: () => AsyncIterable<SourceRecord>, claim: Claim
   return survey
 }
 
-const passOf = (
+async function passOf(
+  { db }: Context,
   one: StoredImport,
   mapping: ImportMapping,
   survey: Survey,
   records: () => AsyncIterable<SourceRecord>,
   startedAt: Date,
-): Pass => ({
-  origin: { workspaceId: one.workspace_id, source: one.source, startedAt },
-  importId: one.id,
-  creatorId: one.creator_id,
-  createdAt: new Date(one.created_at),
-  mapping,
-  survey,
-  records,
-  targets: {
+): Promise<Pass> {
+  const origin = { workspaceId: one.workspace_id, source: one.source, startedAt }
+  const strangers = await findStrangers(db, origin, survey)
+  survey.problems.push(...strangers.problems)
+  if (survey.points > 0 && mapping.hours_per_point === null) {
+    const message = `Estimate points of ${survey.points} ${survey.points === 1 ? 'issue' : 'issues'} are left out: enter how many hours a point has to import them`
+    survey.problems.push({ row: null, field: 'points', value: null, message })
+  }
+  return {
+    origin,
+    importId: one.id,
+    creatorId: one.creator_id,
+    createdAt: new Date(one.created_at),
+    mapping,
+    survey,
+    records,
+    strangers: strangers.ids,
+    targets: {
+      teams: new Map(),
+      users: new Map(),
+      labels: new Map(),
+      projects: new Map(),
+      milestones: new Map(),
+      cycles: new Map(),
+    },
     teams: new Map(),
-    users: new Map(),
-    labels: new Map(),
-    projects: new Map(),
-    milestones: new Map(),
-    cycles: new Map(),
-  },
-  teams: new Map(),
-  numbers: null,
-})
+    numbers: null,
+  }
+}
 
 const allPhases = (ctx: Context, storage: Storage): Phase<never>[] => [
   ...phases,
@@ -172,7 +204,9 @@ const allPhases = (ctx: Context, storage: Storage): Phase<never>[] => [
 /** What a run would do: the same plan, without its writes. */
 async function preview(ctx: Context, pass: Pass, claim: Claim) {
   const counts = noCounts()
-  const problems = [...pass.survey.problems]
+  const problems = new Problems()
+  problems.push(...pass.survey.problems.kept)
+  problems.count = pass.survey.problems.count
   for (const phase of allPhases(ctx, ctx.storage as Storage)) {
     const total = phase.total(pass)
     let done = 0
@@ -197,14 +231,15 @@ async function run(ctx: Context, storage: Storage, one: StoredImport, claim: Cla
   const records = () => readSource(one.source, stored, options)
   const survey = await surveyOf(records, claim)
   const startedAt = new Date(one.started_at as string)
-  const pass = passOf(one, mapping, survey, records, startedAt)
+  const pass = await passOf(ctx, one, mapping, survey, records, startedAt)
   let position: Position = one.position ?? { phase: 0, batch: 0 }
   if (one.position === null) {
     await ctx.db.tx(async (tx) => {
       const current = await claim.confirm(tx)
-      await addProblems(tx, current, 0, survey.problems)
+      if (survey.attachments > 0) await fitAttachments(tx, one, ctx.config.workspaceBytes)
+      await addProblems(tx, current, 0, survey.problems.kept)
       await tx.run(sql`
-        update imports set problem_count = ${survey.problems.length}, position = ${json(position)} where id = ${one.id}`)
+        update imports set problem_count = ${survey.problems.count}, position = ${json(position)} where id = ${one.id}`)
     })
   }
   for (const [index, phase] of allPhases(ctx, storage).entries()) {
@@ -295,37 +330,6 @@ async function* ahead<Item>(batches: AsyncIterable<Item> | Iterable<Item>): Asyn
   }
 }
 
-/** The mapping by names. Values beyond the limit follow the same rules without being listed. */
-async function propose(ctx: Context, one: StoredImport, survey: Survey, described: Described): Promise<ImportMapping> {
-  const teams = await ctx.db.rows<{ id: string; name: string; key: string }>(sql`
-    select id, name, key from teams where workspace_id = ${one.workspace_id}`)
-  const people = [...survey.usedUsers].flatMap((id) => survey.users.get(id) ?? []).slice(0, programLimits.mappedValues)
-  const members = await ctx.db.rows<{ id: string; email: string }>(sql`
-    select u.id, lower(u.email) as email from memberships m join users u on u.id = m.user_id
-    where m.workspace_id = ${one.workspace_id} and u.email = any(${people.flatMap(({ email }) => email?.toLowerCase() ?? [])})`)
-  const table = <T>(values: Iterable<string>, proposal: (value: string) => T) =>
-    Object.fromEntries(
-      [...values]
-        .filter((value) => value !== '' && value.length <= programLimits.mappedValue)
-        .slice(0, programLimits.mappedValues)
-        .map((value) => [value, proposal(value)]),
-    ) as Record<string, T>
-  return {
-    ...emptyMapping,
-    teams: table(survey.teams.keys(), (name) => proposeTeam(name, teams)),
-    statuses: table(survey.statuses.keys(), (status) => proposeStatus(status, survey.statuses.get(status))),
-    priorities: table(survey.priorities, proposePriority),
-    types: table(survey.types, proposeType),
-    users: table(people.map(userValue), (value) => members.find(({ email }) => email === value)?.id ?? null),
-    labels: table(
-      [...survey.usedLabels].map((id) => survey.labels.get(id)?.name ?? id),
-      () => 'create' as const,
-    ),
-    columns: described.proposed ?? {},
-    date_order: described.dateOrder ?? null,
-  }
-}
-
 /** Stores what the API answers as a file, so that preview and run read the same bytes. */
 async function fetchFromApi(
   ctx: Context,
@@ -335,31 +339,25 @@ async function fetchFromApi(
   claim: Claim,
 ): Promise<StoredFile> {
   await claim.beat('fetching', 0, 0, true)
-  const dir = await mkdtemp(join(tmpdir(), 'baton-import-'))
+  const { handle, close } = await openTemporaryFile()
   try {
-    const path = join(dir, 'data')
-    const file = await open(path, 'w')
     let bytes = 0
-    try {
-      const sink = async (lines: Buffer) => {
-        bytes += lines.length
-        if (bytes > maxFetchedBytes) throw new ImportFailed('The API has more data than an import can contain.')
-        await file.write(lines)
-        await claim.beat('fetching', bytes, 0)
-      }
-      await fetchSource(ctx, connection, openKey(ctx, one) ?? '', sink, claim.signal)
-    } finally {
-      await file.close()
+    const sink = async (lines: Buffer) => {
+      bytes += lines.length
+      if (bytes > maxFetchedBytes) throw new ImportFailed('The API has more data than an import can contain.')
+      await handle.writeFile(lines)
+      await claim.beat('fetching', bytes, 0)
     }
+    await fetchSource(ctx, connection, openKey(ctx, one) ?? '', sink, claim.signal)
     const stored: StoredFile = { name: 'data.jsonl', bytes, key: `imports/${one.id}/fetched` }
     await storage.remove(stored.key)
-    await storage.put(stored.key, createReadStream(path), bytes)
+    await storage.put(stored.key, handle.createReadStream({ start: 0, autoClose: false }), bytes)
     await ctx.db.tx(async (tx) => {
       await claim.confirm(tx)
       await tx.run(sql`update imports set files = ${json([stored])} where id = ${one.id}`)
     })
     return stored
   } finally {
-    await rm(dir, { recursive: true, force: true })
+    await close()
   }
 }

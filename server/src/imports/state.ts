@@ -1,5 +1,6 @@
 import type { Import, ImportCounts, ImportKind, ImportMapping, ImportSource, ImportState } from '@baton/protocol'
-import { importKinds } from '@baton/protocol'
+import { importKinds, programLimits } from '@baton/protocol'
+import { laterThan } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { Keyring } from '../crypto.ts'
 import type { Db, Queryable, Tx } from '../db/database.ts'
@@ -9,10 +10,10 @@ import type { Connection } from './fetch.ts'
 import { emptyMapping } from './mapping.ts'
 import type { PlannedBatch } from './phases/phase.ts'
 import { cleanText, clip } from './plan.ts'
-import type { Problem } from './survey.ts'
+import type { Problem, Problems } from './survey.ts'
 
 /** Problems that are stored; all are counted. */
-const problemsKept = 1000
+const problemsKept = programLimits.importProblems
 /** A worker that says nothing for this long has died; another one continues. */
 export const leaseMs = 30_000
 
@@ -92,6 +93,13 @@ export const shown = (one: StoredImport): Import => ({
   problem_count: one.problem_count,
 })
 
+/** When a run of the workspace starts. Runs are told apart by their start, so each is later than all before. */
+export async function nextStart(db: Queryable, workspaceId: string, now: Date): Promise<Date> {
+  const last = await db.row<{ at: string | null }>(sql`
+    select max(started_at) as at from imports where workspace_id = ${workspaceId}`)
+  return last?.at ? new Date(laterThan(last.at, now)) : now
+}
+
 export const sendImportHint = (
   sender: HintSender,
   workspaceId: string,
@@ -142,14 +150,22 @@ export class Claim {
   readonly #ctx: Context
   readonly id: string
   readonly #token: string
+  /** Aborted with the reason why the work has to stop: one of the errors above. */
   readonly signal: AbortSignal
+  readonly end: () => void
+  readonly #stop = new AbortController()
   #beatAt: number
 
-  constructor(ctx: Context, id: string, token: string, signal: AbortSignal) {
+  /** `stopping` is that of the process. */
+  constructor(ctx: Context, id: string, token: string, stopping: AbortSignal) {
     this.#ctx = ctx
     this.id = id
     this.#token = token
-    this.signal = signal
+    this.signal = this.#stop.signal
+    const interrupt = () => this.#stop.abort(new Interrupted())
+    stopping.addEventListener('abort', interrupt, { once: true })
+    this.end = () => stopping.removeEventListener('abort', interrupt)
+    if (stopping.aborted) interrupt()
     this.#beatAt = ctx.clock.now().getTime()
   }
 
@@ -158,7 +174,7 @@ export class Claim {
    * writes nothing.
    */
   async confirm(tx: Tx): Promise<StoredImport> {
-    if (this.signal.aborted) throw new Interrupted()
+    this.signal.throwIfAborted()
     const now = this.#ctx.clock.now()
     const row = await tx.row<StoredImport & { deletion: boolean }>(sql`
       update imports set claimed_until = ${new Date(now.getTime() + leaseMs)}, updated_at = ${now}
@@ -167,6 +183,16 @@ export class Claim {
     if (row.cancel) throw new Canceled()
     this.#beatAt = now.getTime()
     return row
+  }
+
+  /** Keeps the claim while the work waits. Stops the work if another worker has the import or it was canceled. */
+  async renew() {
+    const { db, clock } = this.#ctx
+    const row = await db.row<{ cancel: boolean }>(sql`
+      update imports set claimed_until = ${new Date(clock.now().getTime() + leaseMs)}
+      where id = ${this.id} and claim = ${this.#token} and state in ('reading', 'running') returning cancel`)
+    if (!row) this.#stop.abort(new LostClaim())
+    else if (row.cancel) this.#stop.abort(new Canceled())
   }
 
   /** Shows the progress, at most every two seconds unless the phase is new, and keeps the claim. */
@@ -199,11 +225,11 @@ export class Claim {
     })
   }
 
-  /** Leaves the import to another worker: at once, or after a failure when the lease ends. */
+  /** Leaves the import to another worker: at once, or after a failure, which counts as an attempt, when the lease ends. */
   async release(failed: boolean) {
     const { db } = this.#ctx
     await db.run(sql`
-      update imports set claim = null, attempts = attempts + ${failed ? 1 : 0},
+      update imports set claim = null, attempts = greatest(attempts - ${failed ? 0 : 1}, 0),
         claimed_until = ${failed ? sql`claimed_until` : null}
       where id = ${this.id} and claim = ${this.#token}`)
   }
@@ -214,16 +240,16 @@ export class Claim {
     mapping: ImportMapping
     needs: Needs
     counts: ImportCounts
-    problems: Problem[]
+    problems: Problems
   }) {
     await this.#ctx.db.tx(async (tx) => {
       const one = await this.confirm(tx)
       const { columns, mapping, needs, counts, problems } = values
       await clearProblems(tx, this.id)
-      await addProblems(tx, one, 0, problems)
+      await addProblems(tx, one, 0, problems.kept)
       await tx.run(sql`
         update imports set columns = ${json(columns)}, mapping = ${json(mapping)}, needs = ${json(needs)},
-          counts = ${json(counts)}, problem_count = ${problems.length}
+          counts = ${json(counts)}, problem_count = ${problems.count}
         where id = ${this.id}`)
     })
   }

@@ -1,5 +1,6 @@
-import { programLimits } from '@baton/protocol'
-import { closedLabel } from './mapping.ts'
+import { createHash } from 'node:crypto'
+import { limits, programLimits } from '@baton/protocol'
+import { closedLabel, plain } from './mapping.ts'
 import type {
   SourceCycle,
   SourceIssue,
@@ -15,6 +16,17 @@ export interface Problem {
   field: string | null
   value: string | null
   message: string
+}
+
+/** A hostile file has a problem in each of millions of rows: all are counted, and the first ones are kept. */
+export class Problems {
+  readonly kept: Problem[] = []
+  count = 0
+
+  push(...problems: readonly Problem[]) {
+    this.count += problems.length
+    for (const problem of problems) if (this.kept.length < programLimits.importProblems) this.kept.push(problem)
+  }
 }
 
 /** A relation between two issues of the source: `to` is an id or key. */
@@ -33,6 +45,21 @@ interface References {
   position: number
   issue: Pick<SourceIssue, 'parent' | 'blocks' | 'blockedBy' | 'duplicateOf' | 'row'>
 }
+
+/** Of all ids and names together, each with about as much for its places in memory. */
+const maxCharacters = 64 * 1024 * 1024
+const perValue = 64
+
+/** Of a text that is part of a longer one, V8 keeps the longer one. It copies shorter parts itself. */
+const copyOf = (text: string) => (text.length < 13 ? text : Buffer.from(text, 'utf16le').toString('utf16le'))
+
+const copied = <Item extends object>(item: Item): Item =>
+  Object.fromEntries(
+    Object.entries(item).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? copyOf(value) : Array.isArray(value) ? value.map(copyOf) : value,
+    ]),
+  ) as Item
 
 interface Team {
   issues: number
@@ -72,8 +99,13 @@ export class Survey {
   comments = 0
   attachments = 0
   related = 0
-  problems: Problem[] = []
+  /** Issues with points and without hours. */
+  points = 0
+  readonly problems = new Problems()
   tooMany = false
+  /** More ids and names than fit into memory. */
+  tooLarge = false
+  #characters = 0
 
   position(idOrKey: string): number | undefined {
     return this.#positions.get(idOrKey)
@@ -88,33 +120,53 @@ export class Survey {
     for await (const record of records) {
       await onRecord()
       survey.#add(record, references)
-      if (survey.tooMany) break
+      if (survey.tooMany || survey.tooLarge) break
     }
+    if (survey.tooMany || survey.tooLarge) return survey
     survey.#complete()
     survey.#relate(references)
     return survey
   }
 
+  /** Call for each value that stays in memory. */
+  #count(text: string | null) {
+    this.#characters += (text?.length ?? 0) + perValue
+    this.tooLarge ||= this.#characters > maxCharacters
+  }
+
+  #keep<Item extends { id: string }>(items: Map<string, Item>, item: Item) {
+    if (items.has(item.id)) return
+    const kept = copied(item)
+    for (const value of Object.values(kept)) if (typeof value === 'string') this.#count(value)
+    items.set(kept.id, kept)
+  }
+
+  #keepIn(values: Set<string>, value: string | null) {
+    if (value === null || values.has(value)) return
+    this.#count(value)
+    values.add(value)
+  }
+
   #add(record: SourceRecord, references: References[]) {
     switch (record.kind) {
       case 'user':
-        this.users.set(record.id, record)
+        this.#keep(this.users, record)
         break
       case 'label':
-        this.labels.set(record.id, record)
+        this.#keep(this.labels, record)
         break
       case 'project':
-        this.projects.set(record.id, record)
+        this.#keep(this.projects, { ...record, description: record.description.slice(0, 2 * limits.description) })
         break
       case 'milestone':
-        this.milestones.set(record.id, record)
+        this.#keep(this.milestones, record)
         break
       case 'cycle':
-        this.cycles.set(record.id, record)
+        this.#keep(this.cycles, record)
         break
       case 'comment':
         this.comments++
-        if (record.author) this.usedUsers.add(record.author)
+        if (record.author) this.#keepIn(this.usedUsers, copyOf(record.author))
         break
       case 'attachment':
         this.attachments++
@@ -127,7 +179,8 @@ export class Survey {
     }
   }
 
-  #addIssue(issue: SourceIssue, references: References[]) {
+  #addIssue({ title, description: _, ...source }: SourceIssue, references: References[]) {
+    const issue = copied(source)
     if (this.#positions.has(issue.id)) {
       const message = 'is in the source twice; the first one is imported'
       this.problems.push({ row: issue.row, field: 'id', value: issue.id, message })
@@ -144,8 +197,10 @@ export class Survey {
       team: issue.team,
       archived: issue.archived,
       createdAt: issue.createdAt === null ? null : Date.parse(issue.createdAt),
+      title: titleHash(title),
       row: issue.row,
     })
+    for (const text of [issue.id, issue.key, issue.team]) this.#count(text)
     this.#positions.set(issue.id, position)
     if (issue.key && !this.#positions.has(issue.key)) this.#positions.set(issue.key, position)
     if (issue.team === null) this.teamless = true
@@ -154,25 +209,30 @@ export class Survey {
       this.teams.set(issue.team, team)
       team.issues++
       const prefix = codeOf(issue)?.prefix
+      if (prefix && !team.prefixes.has(prefix)) this.#count(prefix)
       if (prefix) team.prefixes.set(prefix, (team.prefixes.get(prefix) ?? 0) + 1)
     }
+    if (issue.status !== null && !this.statuses.has(issue.status)) this.#count(issue.status)
     if (issue.status !== null)
       this.statuses.set(issue.status, issue.statusType ?? this.statuses.get(issue.status) ?? null)
     const label = closedLabelOf(issue)
     if (label) this.closed.set(label, (this.closed.get(label) ?? new Set()).add(issue.status ?? ''))
-    if (issue.priority !== null) this.priorities.add(issue.priority)
-    if (issue.type !== null) this.types.add(issue.type)
-    for (const user of [issue.creator, issue.assignee]) if (user) this.usedUsers.add(user)
-    for (const label of issue.labels) this.usedLabels.add(label)
+    this.#keepIn(this.priorities, issue.priority)
+    this.#keepIn(this.types, issue.type)
+    for (const user of [issue.creator, issue.assignee]) if (user) this.#keepIn(this.usedUsers, user)
+    for (const label of issue.labels) this.#keepIn(this.usedLabels, label)
     for (const kind of ['project', 'milestone', 'cycle'] as const) {
       const id = issue[kind]
       if (id === null) continue
       const teams = this.teamsOf[kind].get(id) ?? new Set()
+      if (!teams.has(issue.team)) this.#count(id)
       this.teamsOf[kind].set(id, teams.add(issue.team))
     }
     this.related += issue.related.length
+    if (issue.points !== null && issue.hours === null) this.points++
     if (issue.parent || issue.duplicateOf || issue.blocks.length > 0 || issue.blockedBy.length > 0) {
       const { parent, blocks, blockedBy, duplicateOf, row } = issue
+      for (const other of [parent, duplicateOf, ...blocks, ...blockedBy]) this.#count(other)
       references.push({ position, issue: { parent, blocks, blockedBy, duplicateOf, row } })
     }
   }
@@ -253,10 +313,23 @@ export interface IssueIndex {
   archived: boolean
   /** Milliseconds; null if the source does not say it. */
   createdAt: number | null
+  /** Of `titleHash`. */
+  title: string
   row: number
 }
 
-export const closedLabelOf = ({ status, statusType, resolution }: SourceIssue) =>
+/** Tells two titles apart, without keeping them: there can be 100,000 of any length. */
+export const titleHash = (title: string) =>
+  createHash('sha256')
+    .update(plain(title.slice(0, 200)))
+    .digest('base64url')
+    .slice(0, 12)
+
+export const closedLabelOf = ({
+  status,
+  statusType,
+  resolution,
+}: Pick<SourceIssue, 'status' | 'statusType' | 'resolution'>) =>
   closedLabel(status) ?? closedLabel(statusType) ?? closedLabel(resolution)
 
 function reaches(above: Map<number, number>, from: number, wanted: number): boolean {
@@ -264,7 +337,7 @@ function reaches(above: Map<number, number>, from: number, wanted: number): bool
   return false
 }
 
-/** ENG-12, or the number of a GitHub issue. */
+/** ENG-12, or the number of a GitHub issue. Codes have up to nine digits, also those that follow. */
 export function codeOf({
   id,
   key,
@@ -272,8 +345,8 @@ export function codeOf({
   id: string
   key: string | null
 }): { prefix: string | null; number: number } | null {
-  const code = /^([A-Za-z][A-Za-z0-9]*)-(\d{1,9})$/.exec(key ?? '')
+  const code = /^([A-Za-z][A-Za-z0-9]*)-(\d{1,8})$/.exec(key ?? '')
   if (code) return { prefix: (code[1] as string).toUpperCase(), number: Number(code[2]) }
-  const number = key === null ? /#(\d{1,9})$/.exec(id)?.[1] : undefined
+  const number = key === null ? /#(\d{1,8})$/.exec(id)?.[1] : undefined
   return number ? { prefix: null, number: Number(number) } : null
 }

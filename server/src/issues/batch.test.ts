@@ -24,11 +24,10 @@ async function statementsOf(app: TestApp, work: () => Promise<unknown>) {
   const spy = vi.spyOn(db, 'tx').mockImplementation((run) =>
     begin((tx) => {
       const counting: Tx = {
+        ...tx,
         rows: counted((statement) => tx.rows(statement)) as Queryable['rows'],
         row: counted((statement) => tx.row(statement)) as Queryable['row'],
         run: counted((statement) => tx.run(statement)),
-        script: (text) => tx.script(text),
-        afterCommit: (topic, messages) => tx.afterCommit(topic, messages),
       }
       return run(counting)
     }),

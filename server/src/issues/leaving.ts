@@ -1,3 +1,4 @@
+import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
@@ -30,3 +31,7 @@ async function longestStandingOwner({ tx, caller }: UnitOfWork<Member>): Promise
   if (!owner) throw new Error(`workspace ${caller.workspaceId} has no owner`)
   return owner.id
 }
+
+/** Deletes the personal issues of an erased person. Only that person could see them, so there is no event. */
+export const deletePersonalIssues = (tx: Tx, userId: string) =>
+  tx.run(sql`delete from issues where personal and reporter_id = ${userId}`)

@@ -39,7 +39,7 @@ async function change(app: TestApp, by: TestPerson, ids: string[], to: ChangeOfM
       row: count((statement) => tx.row(statement)) as Queryable['row'],
       run: count((statement) => tx.run(statement)),
     }
-    return { ...queries, script: tx.script, afterCommit: (topic, messages) => tx.afterCommit(topic, messages) }
+    return { ...tx, ...queries }
   }
   await transact(app.ctx, callerOf(by), async (unit) => {
     await holdCoverage(unit.tx, by.workspaceId)

@@ -1,5 +1,6 @@
 import { limits } from '@baton/protocol'
 import type { Context } from '../context.ts'
+import { counters } from '../counters.ts'
 import { sha256 } from '../crypto.ts'
 import { type Allowance, giveBackOne, networkOf, takeOne } from '../http/rate-limit.ts'
 
@@ -41,11 +42,12 @@ export const counterInLogin = (userId: string): Counter => ({ key: `password cha
  */
 export async function limitingGuesses(
   { db, clock }: Context,
-  counters: readonly Counter[],
+  limitedBy: readonly Counter[],
   check: () => Promise<boolean>,
 ): Promise<boolean> {
-  for (const { key, allowance } of counters) await takeOne(db, key, allowance, clock.now())
+  for (const { key, allowance } of limitedBy) await takeOne(db, key, allowance, clock.now())
   const matches = await check()
-  if (matches) for (const { key, allowance } of counters) await giveBackOne(db, key, allowance)
+  if (matches) for (const { key, allowance } of limitedBy) await giveBackOne(db, key, allowance)
+  else counters.loginFailures.inc()
   return matches
 }

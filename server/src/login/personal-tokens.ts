@@ -80,7 +80,7 @@ export async function resolvePersonalToken(
   const role = workspaceAsked && workspaceAsked !== workspaceId ? null : person.role
   const login = { loginMethod: null, recent: false, pendingDeletion }
   return {
-    caller: { kind: 'person', ...person, role, tokenHash, workspaceId, scopes, teamIds, ...login },
+    caller: { kind: 'person', ...person, role, tokenHash, workspaceId, scopes, teamIds, client: tokenId, ...login },
     headers: limit ? rateLimitHeaders(limit, found) : {},
   }
 }

@@ -74,6 +74,31 @@ export async function confirmReset(ctx: Context, token: string, password: string
   })
 }
 
+/**
+ * Sets a password as an operator's link does, without one. `record` writes down that it was done, in the transaction.
+ * Returns false if the address has no account.
+ */
+export async function resetAsOperator(
+  ctx: Context,
+  email: string,
+  password: string,
+  record: (unit: UnitOfWork, userId: string) => Promise<void>,
+): Promise<boolean> {
+  const fresh = await hashPassword(password)
+  return transact(ctx, null, async (unit) => {
+    const { tx, now } = unit
+    const target = await findAccount(tx, sql`email = ${email}`, now)
+    if (!target) return false
+    await lockUser(tx, target.userId)
+    await resetPassword(unit, target, fresh)
+    await endResetLinks(unit, target.userId)
+    await forgetNetworks(tx, target.userId)
+    await tellOwner(unit, ctx.keys, target.userId, 'password_changed')
+    await record(unit, target.userId)
+    return true
+  })
+}
+
 async function resetPassword(unit: UnitOfWork, { userId, verified, issuedAt }: Target, fresh: string) {
   const { tx, now } = unit
   await endEverythingOf(tx, now, userId)

@@ -33,6 +33,7 @@ interface Found extends Taken {
   person: { id: string; name: string; email: string; role: Role | null } | null
   pendingDeletion: boolean
   grantId: string
+  clientId: string
   lastUsedAt: string | null
 }
 
@@ -79,6 +80,7 @@ export async function resolveToken(
     tokenHash,
     workspaceId,
     scopes: found.grantScopes,
+    client: found.clientId,
     ...login,
   }
   return { caller, headers: headers() }
@@ -98,7 +100,7 @@ function findToken(config: Config, tokenHash: Buffer, limit: RateLimit | null, n
   const installation = limit?.name === 'sessions' || compat ? sql`i.id` : sql`null`
   return sql`
     with found as materialized (
-      select g.id as "grantId", g.last_used_at as "lastUsedAt", g.workspace_id as "workspaceId",
+      select g.id as "grantId", g.client_id as "clientId", g.last_used_at as "lastUsedAt", g.workspace_id as "workspaceId",
         g.scopes as "grantScopes", g.by_secret as "bySecret", i.scopes as "approvedScopes",
         a.requested_scopes as "manifestScopes", i.revoked_at is not null as revoked,
         t.expires_at <= ${now} as expired,

@@ -74,3 +74,7 @@ export async function resealMails(db: Db, keys: Keyring) {
     await db.run(sql`update mails set secret = ${sealed} where id = ${id} and secret = ${secret}`)
   }
 }
+
+/** Deletes all mails of an erased person, sent or not. */
+export const deleteMailsOf = (tx: Queryable, userId: string, email: string) =>
+  tx.run(sql`delete from mails where user_id = ${userId} or lower(address) = ${email}`)

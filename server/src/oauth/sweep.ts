@@ -15,3 +15,7 @@ export async function sweepOAuth(db: Queryable, now: Date) {
   await db.run(sql`
     delete from oauth_clients where used_at is null and created_at < ${plus(now, -unusedMs)}`)
 }
+
+/** Deletes the consents that an erased person had open. */
+export const deleteRequestsOf = (tx: Queryable, userId: string) =>
+  tx.run(sql`delete from oauth_requests where user_id = ${userId}`)

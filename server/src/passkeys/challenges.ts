@@ -43,3 +43,6 @@ export function challengeIn(clientDataJson: string): string {
 
 export const sweepPasskeyChallenges = (db: Queryable, now: Date) =>
   db.run(sql`delete from passkey_challenges where expires_at < ${now}`)
+
+export const deleteChallengesOf = (tx: Queryable, userId: string) =>
+  tx.run(sql`delete from passkey_challenges where user_id = ${userId}`)

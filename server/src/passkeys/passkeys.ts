@@ -1,6 +1,7 @@
 import { accountLimits, limits, type NewPasskey, type Passkey, type UsedCredential } from '@baton/protocol'
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { Context } from '../context.ts'
+import { counters } from '../counters.ts'
 import { isDuplicate, type Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { Person } from '../http/caller.ts'
@@ -117,15 +118,20 @@ export async function signInWithPasskey(ctx: Context, from: Device, credential: 
   refuseInSsoOnly(ctx.config)
   await takeOne(ctx.db, `passkey sign-in ${networkOf(from.address)}`, perAddress, ctx.clock.now())
   const used = await verifyUse(ctx, credential, null)
-  if (!used) throw new ApiError('INVALID_CREDENTIALS', {}, { message: 'The passkey could not be verified.' })
+  if (!used) throw refused()
   const { user, passkeyId, counter } = used
   const token = await transact(ctx, null, async ({ tx, now }) => {
     if (!(await notePasskeyUse(tx, now, passkeyId, counter))) return undefined
     return startLogin(tx, { userId: user.id, method: 'passkey', from }, now)
   })
-  if (!token) throw new ApiError('INVALID_CREDENTIALS', {}, { message: 'The passkey could not be verified.' })
+  if (!token) throw refused()
   await rememberNetwork(ctx, user.id, from.address)
   return { user: person(user), token }
+}
+
+function refused() {
+  counters.loginFailures.inc()
+  return new ApiError('INVALID_CREDENTIALS', {}, { message: 'The passkey could not be verified.' })
 }
 
 export async function reauthWithPasskey(ctx: Context, caller: Person, address: string, credential: UsedCredential) {

@@ -5,7 +5,7 @@ import { endOnDeleted, endOnMoved, endOnPersonal } from '../agent-sessions/end.t
 import { laterThan } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
-import type { Queryable } from '../db/database.ts'
+import type { Queryable, Tx } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import { recordThread } from '../events/comments.ts'
 import {
@@ -216,3 +216,7 @@ const emptyProject = (caller: Actor, now: Date): Project => ({
   url: '',
   personal: false,
 })
+
+/** Deletes the personal projects of an erased person. Only that person could see them, so there is no event. */
+export const deletePersonalProjects = (tx: Tx, userId: string) =>
+  tx.run(sql`delete from projects where personal and owner_id = ${userId}`)

@@ -8,9 +8,11 @@ export async function recordInWorkspacesOf(
   unit: UnitOfWork,
   userId: string,
   entry: { action: AuditAction; subjectId: string; details?: Record<string, unknown> },
+  /** Null for the operator. */
+  actorId: string | null = userId,
 ): Promise<string[]> {
   const places = await unit.tx.rows<{ id: string }>(sql`
     select workspace_id as id from memberships where user_id = ${userId} order by workspace_id`)
-  for (const { id } of places) await recordAudit({ ...unit, caller: { id: userId, workspaceId: id } }, entry)
+  for (const { id } of places) await recordAudit({ ...unit, caller: { id: actorId, workspaceId: id } }, entry)
   return places.map(({ id }) => id)
 }

@@ -32,7 +32,7 @@ export class DiskStorage implements Storage {
       return { sha256 }
     } catch (error) {
       await rm(written ? path : unfinished, { force: true }).catch(() => {})
-      throw error
+      throw error instanceof NoSuchKey ? new StorageUnavailable(`${key} was removed while it was written`) : error
     } finally {
       body.destroy()
     }
@@ -69,12 +69,14 @@ export class DiskStorage implements Storage {
     checkKey(prefix.replace(/\/$/, ''))
     const dir = join(this.#dir, prefix)
     const entries = await available(() => readdir(dir, { withFileTypes: true }).catch(ignoring('ENOENT')))
+    const names = new Set((entries || []).map(({ name }) => name))
     for (const entry of entries || []) {
-      if (entry.name.startsWith('.')) continue
+      const name = entry.name.startsWith('.') ? unfinishedName.exec(entry.name)?.[1] : entry.name
+      if (name === undefined || (name !== entry.name && names.has(name))) continue
       if (entry.isDirectory()) yield* this.list(`${prefix}${entry.name}/`)
       else {
         const found = await available(() => stat(join(dir, entry.name)).catch(ignoring('ENOENT')))
-        if (found) yield { key: `${prefix}${entry.name}`, bytes: found.size, writtenAt: found.mtime }
+        if (found) yield { key: `${prefix}${name}`, bytes: found.size, writtenAt: found.mtime }
       }
     }
   }
@@ -87,6 +89,8 @@ export class DiskStorage implements Storage {
 
 /** In the same directory, so that renaming it is atomic. */
 const unfinishedOf = (path: string) => join(dirname(path), `.${path.slice(dirname(path).length + 1)}.part`)
+
+const unfinishedName = /^\.([A-Za-z0-9_-]+)\.part$/
 
 async function writeAll(path: string, body: Readable, bytes: number): Promise<Buffer> {
   const handle = await available(() => open(path, 'w', 0o600))

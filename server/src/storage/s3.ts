@@ -1,12 +1,10 @@
-import { randomUUID } from 'node:crypto'
-import { type FileHandle, open, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { AwsV4Signer } from 'aws4fetch'
 import { Agent, type Dispatcher, request } from 'undici'
 import { copyTo } from './disk.ts'
 import { checkKey, NoSuchKey, type Storage, StorageUnavailable } from './storage.ts'
+import { openTemporaryFile } from './temporary-file.ts'
 
 export interface Bucket {
   /** Ends with `/`. */
@@ -185,18 +183,11 @@ async function asUnavailable<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Without a name where the system allows it, so that nothing remains of it after a crash. */
 async function withTemporaryFile<T>(work: (handle: FileHandle) => Promise<T>): Promise<T> {
-  const path = join(tmpdir(), `baton-upload-${randomUUID()}`)
-  const handle = await asUnavailable(() => open(path, 'wx+', 0o600))
-  const removed = await rm(path).then(
-    () => true,
-    () => false,
-  )
+  const { handle, close } = await asUnavailable(openTemporaryFile)
   try {
     return await work(handle)
   } finally {
-    await handle.close()
-    if (!removed) await rm(path, { force: true })
+    await close()
   }
 }

@@ -101,15 +101,16 @@ describe.each(kinds)('%s', (_, open) => {
   })
 })
 
-test('a directory keeps no unfinished file of a removed key', async () => {
+test('a directory lists unfinished files, and keeps none of a removed key', async () => {
   const dir = newDirectory()
   const storage = new DiskStorage(dir)
   await storage.put('files/a', Readable.from([Buffer.from('x')]), 1)
-  await writeFile(join(dir, 'files', '.b.part'), 'half')
+  for (const name of ['.a.part', '.b.part', '.marker']) await writeFile(join(dir, 'files', name), 'half')
   const found = []
-  for await (const { key } of storage.list('files/')) found.push(key)
-  expect(found).toEqual(['files/a'])
+  for await (const { key, bytes } of storage.list('files/')) found.push(`${key} ${bytes}`)
+  expect(found.sort()).toEqual(['files/a 1', 'files/b 4'])
   await storage.remove('files/b')
+  for (const name of ['.a.part', '.marker']) rmSync(join(dir, 'files', name))
   expect(readdirSync(join(dir, 'files'))).toEqual(['a'])
 })
 

@@ -14,7 +14,7 @@ export interface Storage {
   read(key: string, range?: { start: number; end: number }): Promise<Readable>
   /** Succeeds if there is nothing to remove. */
   remove(key: string): Promise<void>
-  /** In no order; `prefix` ends with `/`. */
+  /** In no order, also those whose writing was not finished; `prefix` ends with `/`. */
   list(prefix: string): AsyncIterable<{ key: string; bytes: number; writtenAt: Date }>
 }
 

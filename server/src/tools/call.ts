@@ -61,7 +61,7 @@ async function imageOf(ctx: Context, door: Door, caller: Actor, file: File, addr
 /** Calls an operation for a request that came in by another route, and counts it if it is of the Agent Session API. */
 export async function callOperation(ctx: Context, door: Door, caller: Actor, operation: Operation, input: Input) {
   if (isAgentSessionApi(operation.route)) await takeCall(ctx, caller, operation.route)
-  return door.invoke(operation, withOwnWorkspace(caller), input)
+  return door.invoke(operation, withOwnWorkspace(caller), { ...input, cause: ctx.cause })
 }
 
 /** An app token is bound to one workspace; every tool works in it, without the header. */

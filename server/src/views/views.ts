@@ -61,11 +61,15 @@ export const deleteView = (ctx: Context, caller: Member, id: string): Promise<vo
     sendViewHint(tx, caller, shared, owner_id)
   })
 
-/** For a member who left: keeps their shared views without an owner and deletes the others. Call after the removal. */
-export async function releaseViews(tx: Tx, workspaceId: string, userId: string) {
-  const theirs = sql`workspace_id = ${workspaceId} and owner_id = ${userId}`
-  await tx.run(sql`delete from views where ${theirs} and not shared`)
+/**
+ * For a member who left, or, without a workspace, for an erased person: keeps their shared views without an owner and
+ * deletes the others. Call after the removal. Returns how many it deleted.
+ */
+export async function releaseViews(tx: Tx, workspaceId: string | null, userId: string): Promise<number> {
+  const theirs = sql`owner_id = ${userId} ${workspaceId ? sql`and workspace_id = ${workspaceId}` : none}`
+  const deleted = await tx.run(sql`delete from views where ${theirs} and not shared`)
   await tx.run(sql`update views set owner_id = null where ${theirs}`)
+  return deleted
 }
 
 /** Views that show only this team: `team` in their query is its key. Keys have letters and digits only. */

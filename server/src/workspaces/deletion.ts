@@ -48,11 +48,22 @@ export const pendingDeletions = (db: Queryable, now: Date) =>
       where m.workspace_id = w.id and m.role = 'owner' order by m.joined_at, u.id limit 1) as owner
     from workspaces w where w.deletion_at is not null order by w.deletion_at`)
 
-/** From now on members have no access. The owners are remembered, because their memberships are purged too. */
-export const beginPurge = (tx: Tx, workspaceId: string, now: Date) =>
+/** Makes the deletion due at once, also one that is pending (admin.delete-workspace). */
+export const makeDeletionDue = (tx: Tx, workspaceId: string, now: Date) =>
   tx.run(sql`
+    update workspaces set deletion_at = ${now}, deletion_reminded_at = coalesce(deletion_reminded_at, ${now})
+    where id = ${workspaceId} and purged_since is null`)
+
+/**
+ * From now on members have no access, and the deletion cannot be canceled. The owners are remembered, because their
+ * memberships are purged too. Returns false if the deletion was canceled before.
+ */
+export async function beginPurge(tx: Tx, workspaceId: string, now: Date) {
+  await tx.run(sql`
     update workspaces w set purged_since = ${now}, purge_told_ids = ${owners}
     where id = ${workspaceId} and deletion_at <= ${now} and purged_since is null`)
+  return Boolean(await tx.row(sql`select 1 from workspaces where id = ${workspaceId} and purged_since is not null`))
+}
 
 /** Locks a workspace that is being purged. Undefined while another worker has it, or once it is gone. */
 export const lockPurged = (tx: Tx, workspaceId: string) =>

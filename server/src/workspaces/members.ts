@@ -67,15 +67,31 @@ export const changeRole = (ctx: Context, admitted: Member, userId: string, role:
     const { tx, caller } = unit
     const member = await findMember(tx, caller.workspaceId, userId)
     await guardOwners(tx, caller, member.role, role)
-    await tx.run(sql`
-      update memberships set role = ${role} where workspace_id = ${caller.workspaceId} and user_id = ${userId}`)
-    await deleteInvitationsBeyond(tx, caller.workspaceId, userId, role)
+    await setRole(tx, caller.workspaceId, userId, role)
     await recordAudit(unit, {
       action: 'member.role_changed',
       subjectId: userId,
       details: { from: member.role, to: role },
     })
     return { ...member, role }
+  })
+
+async function setRole(tx: Tx, workspaceId: string, userId: string, role: Role) {
+  await tx.run(sql`update memberships set role = ${role} where workspace_id = ${workspaceId} and user_id = ${userId}`)
+  await deleteInvitationsBeyond(tx, workspaceId, userId, role)
+}
+
+/** For the operator: in place of a caller's role, only the last owner is protected. Returns the previous role. */
+export const changeRoleAsOperator = (ctx: Context, workspaceId: string, userId: string, role: Role) =>
+  transact(ctx, { id: null, workspaceId }, async (unit) => {
+    const { tx } = unit
+    await lockWorkspace(tx, workspaceId)
+    const { role: from } = await findMember(tx, workspaceId, userId)
+    if (from === role) return from
+    if (from === 'owner') await refuseLastOwner(tx, workspaceId)
+    await setRole(tx, workspaceId, userId, role)
+    await recordAudit(unit, { action: 'operator.role_changed', subjectId: userId, details: { from, to: role } })
+    return from
   })
 
 /** `removeAlso` removes the member's items in features that depend on this one. */
@@ -104,6 +120,34 @@ export const removeMember = (
     })
   })
 
+/** Workspaces that would lose their only owner. One that is being purged needs none. */
+export const onlyOwnedBy = (db: Queryable, userId: string) =>
+  db.rows<{ id: string; name: string }>(sql`
+    select w.id, w.name from memberships m join workspaces w on w.id = m.workspace_id
+    where m.user_id = ${userId} and m.role = 'owner' and w.purged_since is null and not exists (
+      select from memberships o where o.workspace_id = w.id and o.user_id <> m.user_id and o.role = 'owner')
+    order by w.id`)
+
+/**
+ * For a person who is erased after a restore, although they own the workspace alone there: the admin, or else the
+ * member, of longest standing becomes owner. If there is none, the workspace stays without members.
+ */
+export const replaceOnlyOwner = (ctx: Context, workspaceId: string, userId: string) =>
+  transact(ctx, { id: null, workspaceId }, async (unit) => {
+    const { tx } = unit
+    await lockWorkspace(tx, workspaceId)
+    const heir = await tx.row<{ id: string; role: Role }>(sql`
+      select user_id as id, role from memberships where workspace_id = ${workspaceId} and user_id <> ${userId}
+      order by role = 'admin' desc, joined_at, user_id limit 1`)
+    if (!heir) {
+      return void (await tx.run(sql`
+        delete from memberships where workspace_id = ${workspaceId} and user_id = ${userId}`))
+    }
+    await setRole(tx, workspaceId, heir.id, 'owner')
+    const details = { from: heir.role, to: 'owner' }
+    await recordAudit(unit, { action: 'operator.role_changed', subjectId: heir.id, details })
+  })
+
 /** Serialises changes of members, names of app users and counts of webhooks: two last owners cannot leave at once. */
 export const lockWorkspace = (tx: Tx, workspaceId: string) =>
   tx.rows(sql`select 1 from workspaces where id = ${workspaceId} for no key update`)
@@ -129,7 +173,12 @@ async function guardOwners(tx: Queryable, caller: Member, from: Role, to: Role |
   if (caller.role !== 'owner')
     throw new ApiError('FORBIDDEN', {}, { message: 'Only an owner can give or take the role owner.' })
   if (from !== 'owner' || to === 'owner') return
+  await refuseLastOwner(tx, caller.workspaceId)
+}
+
+/** Call when an owner is about to lose the role, in a locked workspace. */
+async function refuseLastOwner(tx: Queryable, workspaceId: string) {
   const owners = await tx.rows(sql`
-    select 1 from memberships where workspace_id = ${caller.workspaceId} and role = 'owner' limit 2`)
+    select 1 from memberships where workspace_id = ${workspaceId} and role = 'owner' limit 2`)
   if (owners.length === 1) throw new ApiError('LAST_OWNER')
 }

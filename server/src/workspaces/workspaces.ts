@@ -22,29 +22,28 @@ export async function refusePendingDeletion(db: Queryable, id: string) {
   }
 }
 
+type CreateAgent = (unit: UnitOfWork, workspaceId: string) => Promise<unknown>
+
+export const createWorkspace = (ctx: Context, caller: Person, name: string, createAgent: CreateAgent) =>
+  transact(ctx, caller, (unit) => addWorkspace(unit, caller.id, name, createAgent))
+
 /** `createAgent` adds the built-in agent, in the same transaction (agent.deployment-one-per-workspace). */
-export const createWorkspace = (
-  ctx: Context,
-  caller: Person,
-  name: string,
-  createAgent: (unit: UnitOfWork, workspaceId: string) => Promise<unknown>,
-) =>
-  transact(ctx, caller, async (unit) => {
-    const { tx, now } = unit
-    await mustBeBelowLimit(tx, caller.id)
-    const workspaceId = newId('wsp')
-    const workspace = await tx.row<Workspace>(sql`
-      insert into workspaces (id, name, created_by, created_at, updated_at)
-      values (${workspaceId}, ${name}, ${caller.id}, ${now}, ${now})
-      returning ${columns}`)
-    await addMember(unit, workspaceId, caller.id, 'owner')
-    await createAgent(unit, workspaceId)
-    await recordAudit(
-      { ...unit, caller: { id: caller.id, workspaceId } },
-      { action: 'workspace.created', subjectId: workspaceId, details: { name } },
-    )
-    return found(workspace)
-  })
+export async function addWorkspace(unit: UnitOfWork, ownerId: string, name: string, createAgent: CreateAgent) {
+  const { tx, now } = unit
+  await mustBeBelowLimit(tx, ownerId)
+  const workspaceId = newId('wsp')
+  const workspace = await tx.row<Workspace>(sql`
+    insert into workspaces (id, name, created_by, created_at, updated_at)
+    values (${workspaceId}, ${name}, ${ownerId}, ${now}, ${now})
+    returning ${columns}`)
+  await addMember(unit, workspaceId, ownerId, 'owner')
+  await createAgent(unit, workspaceId)
+  await recordAudit(
+    { ...unit, caller: { id: ownerId, workspaceId } },
+    { action: 'workspace.created', subjectId: workspaceId, details: { name } },
+  )
+  return found(workspace)
+}
 
 interface RestoredWorkspace extends Omit<Workspace, 'deletion_at'> {
   last_issue_number: number

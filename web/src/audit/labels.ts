@@ -62,6 +62,9 @@ export const actionLabels: Record<AuditAction, string> = {
   'import.started': 'Started an import',
   'import.deleted': 'Deleted an import',
   'placeholder.assigned': 'Assigned a placeholder',
+  'operator.password_reset': 'Operator reset a password',
+  'operator.role_changed': "Operator changed a member's role",
+  'operator.person_erased': 'Operator erased a person',
 }
 
 type Details = AuditEntry['details']
@@ -138,6 +141,10 @@ const sentences: Partial<Record<AuditAction, Sentence>> = {
   'import.started': (_, details) => `started an import from ${details.source}`,
   'import.deleted': (_, details) => `deleted an import from ${details.source}`,
   'placeholder.assigned': (_, details) => `assigned the placeholder ${details.name}`,
+  'operator.password_reset': (member) => `reset the password of ${member} for the operator`,
+  'operator.role_changed': (member, { from, to }) =>
+    `changed the role of ${member} from ${from} to ${to} for the operator`,
+  'operator.person_erased': () => 'erased a person for the operator',
 }
 
 /** Tokens have a name only in the entry: they are not listed for all members. */

@@ -84,3 +84,24 @@ test('reads projects again when an unknown issue was deleted', async () => {
   const { browser, projectReads } = await openApp()
   expect(await projectReads(() => browser.hint('Issue', 'remove', 'iss_9'))).toBe(1)
 })
+
+test('shows the progress of an import whose hints come faster than its reads end', async () => {
+  const { browser } = await openApp()
+  const { queries } = await import('./api.ts')
+  const { importQuery } = await import('./imports.ts')
+  let done = 0
+  browser.on('GET /imports/imp_1', async () => {
+    const read = { id: 'imp_1', done }
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    return read
+  })
+  const seen = new Set<number>()
+  const observer = new QueryObserver(queries, importQuery('imp_1'))
+  observer.subscribe(({ data }) => data && seen.add(data.done))
+  await browser.settle()
+  for (done = 1; done <= 50; done++) await browser.hint('Import', 'update', 'imp_1')
+  expect(seen.size).toBeGreaterThan(3)
+  await browser.settle()
+  // What the last hint told of.
+  expect(Math.max(...seen)).toBeGreaterThanOrEqual(50)
+})

@@ -15,7 +15,8 @@ import { meQuery } from './me.ts'
 import { forgetProject } from './projects.ts'
 import { singleFlight } from './single-flight.ts'
 
-const stale = (...queryKey: string[]) => void rereadKey(...queryKey)
+/** A new read cancels the one under way: with a change every moment, such as of an import, none would end. */
+const stale = (...queryKey: string[]) => void singleFlight(`stale ${queryKey}`, () => rereadKey(...queryKey))
 
 /** Reads the user's memberships first: a removed member has nothing else to read, and the shell shows that. */
 async function refreshWorkspace() {
@@ -66,8 +67,10 @@ const handlers: Record<LiveChange['type'], (change: LiveChange) => void> = {
   Issue: issueChanged,
   Project: ({ id, action }) => {
     stale('projects')
-    stale('project-files', id)
-    if (action !== 'remove') return stale('project', id)
+    if (action !== 'remove') {
+      stale('project-files', id)
+      return stale('project', id)
+    }
     forgetProject(id)
     // The issues of a deleted project lose it without a hint for each.
     void loadIssues()
@@ -90,7 +93,7 @@ const handlers: Record<LiveChange['type'], (change: LiveChange) => void> = {
   },
   Import: ({ id, action }) => {
     stale('imports')
-    stale('import', id)
+    if (action !== 'remove') stale('import', id)
     // It has ended: imported issues have no hints of their own.
     if (action === 'create') void singleFlight('everything', refreshAll)
   },

@@ -1,19 +1,23 @@
 import type { Import, ImportColumn, ImportKind, ImportMappingChange } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
 import { api } from '../data/api.ts'
-import { changeImportMapping, importProblemsQuery, importQuery, refreshImports } from '../data/imports.ts'
+import { importQuery, refreshImports } from '../data/imports.ts'
 import { useMe } from '../data/me.ts'
 import { membersQuery, useTeams } from '../data/workspaces.ts'
 import { priorities, statuses, types } from '../issues/fields/values.tsx'
 import { useAction } from '../ui/action.ts'
-import { Button } from '../ui/button.tsx'
+import { Button, buttonClass } from '../ui/button.tsx'
+import { Confirm } from '../ui/dialog.tsx'
 import { Checkbox, Field, Input, Select } from '../ui/field.tsx'
 import { Page, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { fieldErrors } from '../ui/problem.ts'
+import { fieldErrors, messageOf } from '../ui/problem.ts'
 import { ManagersOnly } from '../workspaces/managers-only.tsx'
 import { columnNames, kindNames, sourceNames, stateNames, whyManagers } from './labels.ts'
+import { useMappingChanges } from './mapping-changes.ts'
+import { Problems } from './problems.tsx'
 
 export function ImportScreen() {
   const { isManager } = useMe()
@@ -28,53 +32,75 @@ function One() {
 
 function Details({ one }: { one: Import }) {
   const navigate = useNavigate()
+  const [deleting, setDeleting] = useState(false)
   const id = { import_id: one.id }
   const isBusy = one.state === 'reading' || one.state === 'running'
+  const mapping = useMappingChanges(one.id, one.mapping)
   const act = useAction(async (work: () => Promise<unknown>) => {
+    if (!(await mapping.settled())) return
     await work()
     await refreshImports()
   })
   const remove = async () => {
     await api.deleteImport(id)
     await navigate({ to: '/settings/import' })
+    await refreshImports()
   }
-  const errors = fieldErrors(act.error)
   const actions = isBusy ? (
     <Button onClick={() => act.run(() => api.cancelImport(id))}>Cancel</Button>
   ) : (
     <>
-      <Button look="quiet" onClick={() => act.run(remove)}>
+      <Button look="quiet" onClick={() => setDeleting(true)}>
         Delete
       </Button>
       <Button busy={act.busy} onClick={() => act.run(() => api.readImport(id))}>
         Preview again
       </Button>
-      <Button
-        look="primary"
-        busy={act.busy}
-        disabled={one.state === 'uploading'}
-        onClick={() => act.run(() => api.startImport(id))}
-      >
-        Start import
-      </Button>
+      {one.state === 'done' ? (
+        <Link to="/issues" className={buttonClass('primary')}>
+          Show issues
+        </Link>
+      ) : (
+        <Button
+          look="primary"
+          busy={act.busy}
+          disabled={one.state === 'uploading'}
+          onClick={() => act.run(() => api.startImport(id))}
+        >
+          Start import
+        </Button>
+      )}
     </>
   )
   return (
     <Page title={`Import from ${sourceNames[one.source]}`} actions={actions} width="reading">
       <Progress one={one} />
-      {act.problem && (
-        <p role="alert" className="whitespace-pre-line text-bad-ink">
-          {Object.values(errors).length > 0
-            ? Object.entries(errors)
-                .map(([field, message]) => `${field.replace('mapping.', '')}: ${message}`)
-                .join('\n')
-            : act.problem}
-        </p>
-      )}
+      <Failure error={mapping.error ?? act.error} />
       {!isBusy && <Counts one={one} />}
-      {!isBusy && <Mapping one={one} onChange={(mapping) => act.run(() => changeImportMapping(one.id, mapping))} />}
+      {!isBusy && <Mapping one={{ ...one, mapping: mapping.shown }} onChange={mapping.change} />}
       {one.problem_count > 0 && <Problems one={one} />}
+      <Confirm
+        open={deleting}
+        onClose={() => setDeleting(false)}
+        title="Delete this import?"
+        action="Delete import"
+        onConfirm={remove}
+      >
+        <p>Its files, mapping and problems are deleted. Imported issues stay.</p>
+      </Confirm>
     </Page>
+  )
+}
+
+function Failure({ error }: { error: unknown }) {
+  if (error === null) return null
+  const fields = Object.entries(fieldErrors(error))
+  return (
+    <p role="alert" className="whitespace-pre-line text-bad-ink">
+      {fields.length > 0
+        ? fields.map(([field, message]) => `${field.replace('mapping.', '')}: ${message}`).join('\n')
+        : messageOf(error)}
+    </p>
   )
 }
 
@@ -232,7 +258,10 @@ function Mapping({ one, onChange }: MappingProps) {
             min="0.1"
             step="0.1"
             defaultValue={mapping.hours_per_point ?? ''}
-            onBlur={({ target }) => onChange({ hours_per_point: target.value === '' ? null : Number(target.value) })}
+            onBlur={({ target }) => {
+              const hours = target.value === '' ? null : Number(target.value)
+              if (hours !== mapping.hours_per_point) onChange({ hours_per_point: hours })
+            }}
           />
         </Field>
         <Checkbox
@@ -282,28 +311,5 @@ function Values(props: {
       ))}
       {names.length > 200 && <p className="text-xs text-ink-3">and {names.length - 200} more, mapped as proposed</p>}
     </fieldset>
-  )
-}
-
-function Problems({ one }: { one: Import }) {
-  const problems = useQuery(importProblemsQuery(one.id, `${one.state} ${one.problem_count}`))
-  return (
-    <Section title={`${one.problem_count} problems`}>
-      <Loaded query={problems}>
-        {(list) => (
-          <ul aria-label="Problems" className="divide-y border-y">
-            {list.map(({ row, field, value, message }, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: problems have no id, and their order does not change
-              <li key={index} className="py-1.5">
-                {row !== null && <span className="text-ink-3">Row {row} · </span>}
-                {field && <span className="font-medium">{field} </span>}
-                {value && <bdi className="break-all">{value} </bdi>}
-                <span className="text-ink-2">{message}</span>
-              </li>
-            ))}
-          </ul>
-        )}
-      </Loaded>
-    </Section>
   )
 }

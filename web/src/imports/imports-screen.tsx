@@ -1,4 +1,4 @@
-import type { Import, ImportSource } from '@baton/protocol'
+import type { Import, ImportCount, ImportSource } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Download, Plus } from 'lucide-react'
@@ -17,7 +17,7 @@ import { rowItem, useRows } from '../ui/rows.ts'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Empty } from '../ui/states.tsx'
 import { ManagersOnly } from '../workspaces/managers-only.tsx'
-import { sourceNames, stateNames, whyManagers } from './labels.ts'
+import { counted, sourceNames, stateNames, whyManagers } from './labels.ts'
 
 export function ImportsScreen() {
   const { isManager } = useMe()
@@ -66,9 +66,7 @@ function List({ imports }: { imports: Import[] }) {
           >
             <span className="min-w-0 flex-1 truncate">
               <span className="font-medium">{sourceNames[source]}</span>{' '}
-              <span className="text-ink-3 max-sm:hidden">
-                {counts.issues.created} issues{problem_count > 0 && `, ${problem_count} problems`}
-              </span>
+              <span className="text-ink-3 max-sm:hidden">{shownCounts(counts.issues, problem_count)}</span>
             </span>
             <Pill tone={state === 'failed' ? 'bad' : state === 'done' ? 'ok' : 'neutral'}>{stateNames[state]}</Pill>
           </Link>
@@ -77,6 +75,16 @@ function List({ imports }: { imports: Import[] }) {
     </ul>
   )
 }
+
+const shownCounts = ({ created, updated, unchanged }: ImportCount, problems: number) =>
+  [
+    `${counted(created, 'issue')} created`,
+    updated > 0 && `${updated.toLocaleString('en')} updated`,
+    unchanged > 0 && `${unchanged.toLocaleString('en')} unchanged`,
+    problems > 0 && counted(problems, 'problem'),
+  ]
+    .filter(Boolean)
+    .join(', ')
 
 const choices: { value: ImportSource; label: string; hint: string }[] = [
   { value: 'linear', label: 'Linear', hint: 'The exported CSV, or an API key.' },

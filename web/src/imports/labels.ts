@@ -63,3 +63,5 @@ export const columnNames: Record<ImportColumn, string> = {
 }
 
 export const whyManagers = 'Imports create issues, teams and labels of the workspace.'
+
+export const counted = (count: number, noun: string) => `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`

@@ -6,8 +6,8 @@ import { api, rereadKey } from '../data/api.ts'
 import { placeholdersQuery } from '../data/imports.ts'
 import { useMe } from '../data/me.ts'
 import { membersQuery } from '../data/workspaces.ts'
-import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
+import { Confirm } from '../ui/dialog.tsx'
 import { Select } from '../ui/field.tsx'
 import { Page } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
@@ -47,10 +47,12 @@ function Row({ placeholder }: { placeholder: Placeholder }) {
   const { id, display_name, sources, created_at } = placeholder
   const members = useQuery(membersQuery).data ?? []
   const [member, setMember] = useState('')
-  const assign = useAction(async () => {
+  const [confirming, setConfirming] = useState(false)
+  const name = members.find((one) => one.id === member)?.display_name ?? ''
+  const assign = async () => {
     await api.assignPlaceholder({ placeholder_id: id, user_id: member })
     await rereadKey('workspace', 'placeholders')
-  })
+  }
   return (
     <li className="flex min-h-11 flex-wrap items-center gap-3 px-4 py-1.5">
       <span className="min-w-0 flex-1 truncate">
@@ -72,14 +74,22 @@ function Row({ placeholder }: { placeholder: Placeholder }) {
           </option>
         ))}
       </Select>
-      <Button busy={assign.busy} disabled={member === ''} onClick={() => assign.run()}>
+      <Button disabled={member === ''} onClick={() => setConfirming(true)}>
         Assign
       </Button>
-      {assign.problem && (
-        <p role="alert" className="w-full text-bad-ink">
-          {assign.problem}
+      <Confirm
+        open={confirming}
+        onClose={() => setConfirming(false)}
+        title={`Assign ${display_name} to ${name}?`}
+        action="Assign placeholder"
+        danger={false}
+        onConfirm={assign}
+      >
+        <p>
+          Everything that <bdi>{display_name}</bdi> wrote, reported or was assigned becomes that of <bdi>{name}</bdi>.
+          This cannot be undone.
         </p>
-      )}
+      </Confirm>
     </li>
   )
 }

@@ -5,6 +5,7 @@ import { Choices } from '../ui/field.tsx'
 import { Page } from '../ui/layout.tsx'
 import { chooseTheme, type Theme, useTheme } from '../ui/theme.ts'
 import { Profile } from './profile.tsx'
+import { DeleteAccountSection } from './sections/delete-account.tsx'
 import { DevicesSection } from './sections/devices.tsx'
 import { EmailSection } from './sections/email.tsx'
 import { IdentitiesSection } from './sections/identities.tsx'
@@ -46,6 +47,7 @@ export function AccountScreen({ children }: { children?: ReactNode }) {
       <DevicesSection />
       <ProgramsSection />
       {children}
+      <DeleteAccountSection />
     </Page>
   )
 }

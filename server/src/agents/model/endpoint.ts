@@ -1,6 +1,7 @@
 import { plus } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import type { Context } from '../../context.ts'
+import { counters, type ModelOutcome } from '../../counters.ts'
 import { sendTrusted, type TrustedOutcome } from '../../outbound/trusted.ts'
 import type { AgentSessionApi } from '../agent-session-api.ts'
 import { type Answer, answerIn } from './answer.ts'
@@ -54,6 +55,7 @@ export class ModelEndpoint {
     const leftMs = until.getTime() - clock.now().getTime()
     if (leftMs <= 0) throw outOfTime()
     const { key, name } = this.#model
+    const startedAt = performance.now()
     const outcome = await sendTrusted(clock, {
       url: this.#url,
       headers: { 'content-type': 'application/json', ...(key ? { authorization: `Bearer ${key}` } : {}) },
@@ -63,6 +65,7 @@ export class ModelEndpoint {
       aborted,
     })
     const answer = outcome.ok && outcome.status === 200 ? answerIn(outcome.body) : undefined
+    counters.modelRequests.observe({ outcome: nameOf(outcome, answer) }, (performance.now() - startedAt) / 1000)
     if (answer) {
       await this.#record()
       return { answer }
@@ -88,6 +91,12 @@ export function completionsAt(address: string): string {
   const url = new URL(address)
   url.pathname = `${url.pathname.replace(/\/+$/, '').replace(/\/chat\/completions$/, '')}/chat/completions`
   return url.href
+}
+
+function nameOf(outcome: TrustedOutcome, answer: Answer | undefined): ModelOutcome {
+  if (answer) return 'ok'
+  if (!outcome.ok) return outcome.reason === 'too_large' ? 'bad_answer' : outcome.reason
+  return outcome.status === 200 ? 'bad_answer' : 'http_error'
 }
 
 const outOfTime = () => new ModelFailure('model_limit_reached', 'I ran out of time')

@@ -141,7 +141,7 @@ let months: Map<string, number> | undefined
 function monthOf(text: string): number {
   if (/^\d+$/.test(text)) return Number(text)
   months ??= monthNames()
-  const name = text.toLowerCase()
+  const name = withoutAccents(text)
   const found = months.get(name)
   if (found) return found
   // Languages shorten names in more than one way: Mär and März.
@@ -156,14 +156,14 @@ function monthNames() {
       const format = new Intl.DateTimeFormat(language, { month: style, day: 'numeric', timeZone: 'UTC' })
       for (let month = 1; month <= 12; month++) {
         const parts = format.formatToParts(new Date(Date.UTC(2026, month - 1, 10)))
-        const name =
-          parts
-            .find(({ type }) => type === 'month')
-            ?.value.toLowerCase()
-            .replace(/\.$/, '') ?? ''
-        if (!names.has(name)) names.set(name, month)
+        const name = parts.find(({ type }) => type === 'month')?.value.replace(/\.$/, '') ?? ''
+        const plain = withoutAccents(name)
+        if (!names.has(plain)) names.set(plain, month)
       }
     }
   }
-  return names
+  // Java, and so Jira, shortens März in another way than browsers.
+  return names.set('mrz', 3)
 }
+
+const withoutAccents = (text: string) => text.toLowerCase().normalize('NFD').replace(/\p{M}/gu, '')

@@ -237,3 +237,11 @@ test('NUL in a text is replaced', async () => {
   const file = sourceFile(JSON.stringify([restIssue(1, { title: 'a\0b' })]))
   expect((await recordsIn(readSource('github', [file], unmapped))).issues[0]?.title).toBe('a\ufffdb')
 })
+
+test('an issue that names no repository is skipped', verifies('import.github-json'), async () => {
+  const gh = { number: 5, title: 'Door', state: 'OPEN', createdAt: '2024-01-02T03:04:05Z' }
+  const items = [gh, { ...gh, number: 6, url: `${web}/issues/6` }]
+  const read = await recordsIn(readSource('github', [sourceFile(JSON.stringify(items))], unmapped))
+  expect(read.issues.map(({ id }) => id)).toEqual(['acme/shop#6'])
+  expect(read.problems).toMatchObject([{ field: 'url', value: '#5', message: expect.stringContaining('add url') }])
+})

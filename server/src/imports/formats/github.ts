@@ -67,6 +67,12 @@ function* recordsOf({ row, value }: JsonItem): Generator<SourceRecord> {
     yield { kind: 'problem', row, field: null, value: excerpt(JSON.stringify(value)), message }
     return
   }
+  if (repository === '') {
+    // Its number alone would find an issue of another repository.
+    const message = 'names no repository and was skipped; add url to the fields of gh issue list --json'
+    yield { kind: 'problem', row, field: 'url', value: `#${number}`, message }
+    return
+  }
   const id = `${repository}#${number}`
   const creator = userOf(value.user ?? value.author)
   const assignees = objects(value.assignees ?? [value.assignee]).flatMap((one) => userOf(one) ?? [])
@@ -91,7 +97,7 @@ function* recordsOf({ row, value }: JsonItem): Generator<SourceRecord> {
     kind: 'issue',
     id,
     key: null,
-    team: repository || null,
+    team: repository,
     title: value.title,
     description: body,
     status: statusOf(value),
@@ -210,8 +216,9 @@ function userOf(value: Json): SourceUser | null {
 function labelOf(value: Json): SourceLabel[] {
   const name = typeof value === 'string' ? text(value) : isObject(value) ? text(value.name) : null
   if (name === null) return []
-  const color = /^[0-9a-f]{6}$/i.test(value.color ?? '') ? `#${value.color.toLowerCase()}` : null
-  return [{ kind: 'label', id: name, name, color }]
+  const color = text(value.color)
+  const isColor = color !== null && /^[0-9a-f]{6}$/i.test(color)
+  return [{ kind: 'label', id: name, name, color: isColor ? `#${color.toLowerCase()}` : null }]
 }
 
 const objects = (value: Json): Json[] => (Array.isArray(value) ? value.filter(isObject) : [])

@@ -28,15 +28,29 @@ test.each([
   ['colors and panels', '{color:red}hot{color} {panel:title=x}in{panel}', 'hot in'],
   ['tables', '||A||B||\n|1|[x|https://e.com]|', '| A | B |\n| --- | --- |\n| 1 | [x](https://e.com) |'],
   ['images without a file', '!missing.png|thumbnail!', '!missing.png|thumbnail!'],
-  ['line breaks of Windows', 'a\r\nb', 'a\nb'],
+  ['line breaks of Windows', 'a\r\n\r\nb', 'a\n\nb'],
+  ['line breaks in a paragraph', 'a\nb \nc\n\nd', 'a  \nb  \nc\n\nd'],
+  ['line breaks in a quote', '{quote}\na\nb\n{quote}', '> a  \n> b'],
+  ['a paragraph before and after a list', 'See:\n* a\n* b\nThen c\n# d', 'See:\n- a\n- b\n\nThen c\n1. d'],
+  ['a paragraph after a quoted line', 'bq. said\nanswer', '> said\n\nanswer'],
+  [
+    'a paragraph before and after a heading or table',
+    'a\nh2. B\nc\n|1|2|',
+    'a\n## B\nc\n|  |  |\n| --- | --- |\n| 1 | 2 |',
+  ],
   ['scripts', '[x|javascript:alert(1)]', '[x|javascript:alert(1)]'],
 ])('%s', (_, jira, markdown) => {
   expect(jiraToMarkdown(jira)).toBe(markdown)
 })
 
+test('mentions have the name of the account, if it is known', () => {
+  const names = new Map([['5b10', 'Dana Ortiz']])
+  expect(jiraToMarkdown('[~accountid:5b10] and [~accountid:77]', { names })).toBe('@Dana Ortiz and @77')
+})
+
 test('images and links of attachments get their addresses', () => {
   const files = new Map([['a b.png', 'https://e.com/1']])
-  expect(jiraToMarkdown('!a b.png|width=20! [^a b.png]', files)).toBe(
+  expect(jiraToMarkdown('!a b.png|width=20! [^a b.png]', { files })).toBe(
     '![a b.png](https://e.com/1) [a b.png](https://e.com/1)',
   )
 })

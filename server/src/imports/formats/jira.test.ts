@@ -77,7 +77,7 @@ test('imports all values of repeated columns', verifies('import.jira-repeated-co
   expect(read.issues).toEqual([
     {
       kind: 'issue',
-      id: '10002',
+      id: 'PAY/10002',
       key: 'PAY-2',
       team: 'Payments',
       title: 'Add Apple Pay',
@@ -137,7 +137,7 @@ test('imports all values of repeated columns', verifies('import.jira-repeated-co
 test('splits a comment at its first two semicolons', verifies('import.jira-comment-cell'), async () => {
   const read = await recordsIn(readSource('jira', [sourceFile(csvOf([header, issue]))], unmapped))
   expect(read.comments.map(({ author, text, createdAt }) => ({ author, text, createdAt }))).toEqual([
-    { author: '5b10ac', text: 'First; with; semicolons\nand **lines**', createdAt: '2024-03-13T09:00:00.000Z' },
+    { author: '5b10ac', text: 'First; with; semicolons  \nand **lines**', createdAt: '2024-03-13T09:00:00.000Z' },
     { author: '712020:aa-bb', text: 'Second', createdAt: '2024-03-13T09:05:00.000Z' },
     { author: null, text: 'no semicolons at all', createdAt: null },
   ])
@@ -199,11 +199,83 @@ test('requires a choice if the order is ambiguous', verifies('import.jira-dates'
   expect(await describeSource('jira', [contradictory])).toMatchObject({ dateOrderNeeded: true })
   const chosen = await createdIn(contradictory, 'day-month')
   expect(chosen.created).toEqual(['2025-04-13', undefined])
-  expect(chosen.problems).toMatchObject([{ row: 3, value: '4/13/2025', message: 'is not a date that can be read' }])
+  expect(chosen.problems).toMatchObject([
+    { row: 3, value: '4/13/2025', message: expect.stringContaining('2026-12-24') },
+  ])
 })
 
 test('month names and equal numbers need no choice', verifies('import.jira-dates'), async () => {
   const file = dated(['4/Mar/25 3:00 PM'], ['5/5/2025'], ['4/Mär/25 3:00 PM'], ['2025-03-04 08:00'])
   expect(await describeSource('jira', [file])).toMatchObject({ dateOrderNeeded: false })
   expect((await createdIn(file)).created).toEqual(['2025-03-04', '2025-05-05', '2025-03-04', '2025-03-04'])
+})
+
+test('reads the months of other languages', verifies('import.jira-dates'), async () => {
+  const texts = [
+    '02/Mrz/26 9:00 AM',
+    '02/Mär/26',
+    '02/Dez/26',
+    '02/févr./26',
+    '02/fevr/26',
+    '02/août/26',
+    '02/ene/26',
+    '02/dic/26',
+  ]
+  const { created, problems } = await createdIn(dated(...texts.map((text) => [text] as [string])))
+  expect(problems).toEqual([])
+  expect(created.map((date) => date?.slice(5, 7))).toEqual(['03', '03', '12', '02', '02', '08', '01', '12'])
+})
+
+test('a parent is found by key, or by its number in the same project', async () => {
+  const rows = [
+    { Summary: 'A', 'Issue key': 'P-1', 'Issue id': '10001', 'Parent key': 'Q-7', Parent: '10077' },
+    { Summary: 'B', 'Issue key': 'P-2', 'Issue id': '10002', Parent: '10001' },
+  ]
+  const file = sourceFile(csvOf([header, ...rows.map((row) => rowFor(header, row))]))
+  const read = await recordsIn(readSource('jira', [file], unmapped))
+  expect(read.issues.map(({ id, parent }) => [id, parent])).toEqual([
+    ['P/10001', 'Q-7'],
+    ['P/10002', 'P/10001'],
+  ])
+})
+
+test('mentions and comments have the names that other rows give', verifies('import.jira-comment-cell'), async () => {
+  const rows = [
+    {
+      Summary: 'A',
+      'Issue key': 'P-1',
+      Description: 'Ask [~accountid:c3]',
+      Comment: '1/Mar/24 9:00 AM;d4;See [~accountid:a1]',
+    },
+    { Summary: 'B', 'Issue key': 'P-2', Reporter: 'Rea', 'Reporter Id': 'r2', Creator: 'Cleo', 'Creator Id': 'c3' },
+    { Summary: 'C', 'Issue key': 'P-3', Assignee: 'Ada', 'Assignee Id': 'a1', Creator: 'Dan', 'Creator Id': 'd4' },
+  ]
+  const file = sourceFile(csvOf([header, ...rows.map((row) => rowFor(header, row))]))
+  const read = await recordsIn(readSource('jira', [file], unmapped))
+  expect(read.issues[0]?.description).toBe('Ask @Cleo')
+  expect(read.comments[0]).toMatchObject({ text: 'See @Ada', author: 'd4' })
+  const named = new Map(read.users.map(({ id, name }) => [id, name]))
+  expect(named.get('d4')).toBe('Dan')
+})
+
+test('columns that are not imported are reported once', verifies('import.unmapped-value'), async () => {
+  const columns = [...header, 'Components', 'Components', 'Fix versions']
+  const rows = [
+    { Summary: 'A', 'Issue key': 'P-1', Components: ['Backend', 'Door'], 'Fix versions': '2.0' },
+    { Summary: 'B', 'Issue key': 'P-2', Components: ['Backend', ''] },
+    { Summary: 'C', 'Issue key': 'P-3' },
+  ]
+  const file = sourceFile(csvOf([columns, ...rows.map((row) => rowFor(columns, row))]))
+  const read = await recordsIn(readSource('jira', [file], unmapped))
+  expect(read.issues).toHaveLength(3)
+  expect(read.problems).toEqual([
+    {
+      kind: 'problem',
+      row: null,
+      field: 'Components',
+      value: 'Backend, Door',
+      message: 'of 2 issues are not imported',
+    },
+    { kind: 'problem', row: null, field: 'Fix versions', value: '2.0', message: 'of 1 issue are not imported' },
+  ])
 })

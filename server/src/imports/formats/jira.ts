@@ -22,7 +22,8 @@ export async function* readJira(
 ): AsyncGenerator<SourceRecord> {
   const dates = new TableDates(options, () => findDateOrder(files, jiraDates))
   const produced = new Produced()
-  const people = new People()
+  const people = new People(files)
+  const unread = new UnreadColumns()
   for (const file of files) {
     for await (const item of tableRows(file)) {
       if (item.kind === 'problem') {
@@ -30,6 +31,8 @@ export async function* readJira(
         continue
       }
       await dates.prepare(jiraDates(item))
+      await people.prepare(item)
+      unread.see(item)
       for (const record of recordsOf(item, dates, people)) {
         if (['user', 'label', 'cycle'].includes(record.kind) && 'id' in record) {
           if (!produced.isNew(record.kind, record.id)) continue
@@ -39,22 +42,27 @@ export async function* readJira(
     }
   }
   yield* people.unnamed()
+  yield* unread.problems()
 }
 
 function* recordsOf(item: TableRow, dates: TableDates, people: People): Generator<SourceRecord> {
   const { row, cells, columns } = item
+  people.learn(item)
   const problems: SourceProblem[] = []
   const one = (...names: string[]) => columns.one(cells, ...names)
   const time = (name: string) => dates.time(one(name), row, name, problems)
   const key = one('Issue key', 'Key')
-  const id = one('Issue id') ?? key
   const title = one('Summary')
-  if (title === null || key === null || id === null) {
+  if (title === null || key === null) {
     const field = title === null ? 'Summary' : 'Issue key'
     yield { kind: 'problem', row, field, value: key ?? title, message: 'is empty; the row was skipped' }
     return
   }
-  const team = one('Project name') ?? one('Project key') ?? key.replace(/-\d+$/, '')
+  // Each Jira site counts its issues from 10000, so a number alone would find an issue of another site.
+  const project = key.replace(/-\d+$/, '')
+  const idOf = (number: string | null) => number && `${project}/${number}`
+  const id = idOf(one('Issue id')) ?? key
+  const team = one('Project name') ?? one('Project key') ?? project
   const reporter = one('Reporter') === null && one('Reporter Id') === null ? 'Creator' : 'Reporter'
   const creator = people.of(one(reporter), one(`${reporter} Id`))
   const assignee = people.of(one('Assignee'), one('Assignee Id'))
@@ -69,7 +77,8 @@ function* recordsOf(item: TableRow, dates: TableDates, people: People): Generato
     yield { kind: 'problem', row, field: 'Sprint', value: excerpt(sprints.slice(0, -1).join(', ')), message }
   }
   const attachments = columns.all(cells, 'Attachment', 'Attachments').flatMap(attachmentOf)
-  const toMarkdown = (text: string) => jiraToMarkdown(text, new Map(attachments.map(({ name, url }) => [name, url])))
+  const known = { files: new Map(attachments.map(({ name, url }) => [name, url])), names: people.names }
+  const toMarkdown = (text: string) => jiraToMarkdown(text, known)
   const links = linksOf(item)
   const seconds = Number(one('Original estimate') ?? Number.NaN)
   const issue: SourceIssue = {
@@ -87,7 +96,7 @@ function* recordsOf(item: TableRow, dates: TableDates, people: People): Generato
     project: null,
     milestone: null,
     cycle: sprint === undefined ? null : `${team}/${sprint}`,
-    parent: one('Parent key', 'Parent', 'Parent id', 'Custom field (Epic Link)', 'Custom field (Parent Link)'),
+    parent: parentOf(item, idOf),
     ...links,
     creator: creator?.id ?? one(`${reporter} Id`),
     assignee: assignee?.id ?? one('Assignee Id'),
@@ -153,6 +162,13 @@ function attachmentOf(cell: string): { name: string; url: string }[] {
   return /^https?:\/\/\S+$/.test(cell) ? [{ name: cell.split('/').at(-1) || 'file', url: cell }] : []
 }
 
+/** A key, or the number of an issue, which is in the same project. */
+function parentOf({ cells, columns }: TableRow, idOf: (number: string) => string | null): string | null {
+  const names = ['Parent key', 'Parent', 'Parent id', 'Custom field (Epic Link)', 'Custom field (Parent Link)']
+  const parent = columns.one(cells, ...names)
+  return parent !== null && /^\d+$/.test(parent) ? idOf(parent) : parent
+}
+
 /** Columns such as "Outward issue link (Blocks)": outward is "blocks", inward is "is blocked by". */
 function linksOf({ cells, columns }: TableRow): Pick<SourceIssue, 'blocks' | 'blockedBy' | 'duplicateOf' | 'related'> {
   const found = {
@@ -173,25 +189,86 @@ function linksOf({ cells, columns }: TableRow): Pick<SourceIssue, 'blocks' | 'bl
   return found
 }
 
-/** Comments name their author by account id only; other columns have the name of some of them. */
+/** Columns with values that issues here do not have. */
+const unreadColumns = [
+  'Components',
+  'Component/s',
+  'Fix versions',
+  'Fix Version/s',
+  'Affects versions',
+  'Affects Version/s',
+]
+
+/** Counts the issues whose values are not imported, so that one problem says it. */
+class UnreadColumns {
+  readonly #found = new Map<string, { issues: number; values: Set<string> }>()
+
+  see({ columns, cells }: TableRow) {
+    for (const name of unreadColumns) {
+      const values = columns.all(cells, name)
+      if (values.length === 0) continue
+      const found = this.#found.get(name) ?? { issues: 0, values: new Set() }
+      this.#found.set(name, found)
+      found.issues++
+      for (const value of values) if (found.values.size < 10) found.values.add(excerpt(value))
+    }
+  }
+
+  *problems(): Generator<SourceProblem> {
+    for (const [field, { issues, values }] of this.#found) {
+      const message = `of ${issues} issue${issues === 1 ? '' : 's'} are not imported`
+      yield { kind: 'problem', row: null, field, value: excerpt([...values].join(', ')), message }
+    }
+  }
+}
+
+const maxPeople = 20_000
+
+/** Comments and mentions have account ids only; columns of other rows have the names of some of them. */
 class People {
-  readonly #named = new Set<string>()
+  readonly #files: readonly SourceFile[]
+  readonly #used = new Set<string>()
   readonly #unnamed = new Set<string>()
+  /** By account id. */
+  readonly names = new Map<string, string>()
+  #areNamesRead = false
+
+  constructor(files: readonly SourceFile[]) {
+    this.#files = files
+  }
+
+  /** Reads the names of all rows, once, if the row mentions an account. */
+  async prepare(item: TableRow) {
+    if (this.#areNamesRead || !item.cells.some((cell) => cell.includes('[~accountid:'))) return
+    this.#areNamesRead = true
+    for (const file of this.#files) for await (const row of tableRows(file)) if (row.kind === 'row') this.learn(row)
+  }
+
+  learn({ columns, cells }: TableRow) {
+    for (const column of ['Assignee', 'Reporter', 'Creator']) {
+      const [name, id] = [columns.one(cells, column), columns.one(cells, `${column} Id`)]
+      if (name !== null && id !== null && this.names.size < maxPeople) this.names.set(id, name)
+    }
+  }
 
   of(name: string | null, accountId: string | null) {
     if (name === null) {
       if (accountId === null) return null
       const user = person(accountId)
       if (user?.email) return user
-      if (!this.#named.has(accountId) && this.#unnamed.size < 20_000) this.#unnamed.add(accountId)
+      if (!this.#used.has(accountId) && this.#unnamed.size < maxPeople) this.#unnamed.add(accountId)
       return null
     }
     const user = person(name, accountId)
-    if (user && this.#named.size < 20_000) this.#named.add(user.id)
+    if (user && this.#used.size < maxPeople) this.#used.add(user.id)
     return user
   }
 
+  /** Users without a name in the rows that refer to them. */
   *unnamed(): Generator<SourceRecord> {
-    for (const id of this.#unnamed) if (!this.#named.has(id)) yield { kind: 'user', id, name: id, email: null }
+    for (const id of this.#unnamed) {
+      const user = this.#used.has(id) ? null : person(this.names.get(id) ?? id, id)
+      if (user) yield user
+    }
   }
 }

@@ -39,16 +39,17 @@ function parsed(row: number, found: Buffer | 'too large' | 'too deep'): JsonItem
   if (found === 'too deep') return problem(row, `has more than ${maxDepth} levels and was skipped`)
   try {
     const text = found.toString('utf8')
-    // PostgreSQL stores no NUL. A function for each value is slow, so only where one can be.
-    const value = text.includes('\\u0000') ? JSON.parse(text, (_, one) => withoutNul(one)) : JSON.parse(text)
+    // A function for each value is slow, so only where there can be something to replace.
+    const value = unstorableEscape.test(text) ? JSON.parse(text, (_, one) => storable(one)) : JSON.parse(text)
     return { kind: 'item', row, value }
   } catch {
     return problem(row, 'is not JSON and was skipped')
   }
 }
 
-const withoutNul = (value: unknown) =>
-  typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value
+/** PostgreSQL stores neither NUL nor half of a surrogate pair; both occur in JSON only as escapes. */
+const unstorableEscape = /\\u(?:0000|d[89a-f])/i
+const storable = (value: unknown) => (typeof value === 'string' ? value.replace(/\0|\p{Cs}/gu, '\ufffd') : value)
 
 const problem = (row: number | null, message: string): SourceProblem => ({
   kind: 'problem',

@@ -22,8 +22,8 @@ export async function* readLinearApi(files: readonly SourceFile[]): AsyncGenerat
     }
     const { row, value } = item
     const node: Json = typeof value.data === 'object' && value.data !== null ? value.data : {}
-    if (typeof node.id !== 'string') continue
-    if (value.kind === 'teams') teams.set(node.id, text(node.name) ?? '')
+    if (text(node.id) === null) continue
+    if (value.kind === 'teams') teams.set(node.id, text(node.name) ?? text(node.key) ?? node.id)
     else if (value.kind === 'issueRelations') yield* relations.add(node, row)
     else yield* recordsOf(value.kind, node, row, relations, teams)
   }
@@ -91,7 +91,7 @@ function* issueOf(node: Json, row: number, relations: Relations, teams: Map<stri
     statusType: text(node.state?.type),
     priority: text(node.priorityLabel),
     type: null,
-    labels: Array.isArray(node.labelIds) ? node.labelIds.filter((one: unknown) => typeof one === 'string') : [],
+    labels: Array.isArray(node.labelIds) ? node.labelIds.filter((one: unknown) => text(one) !== null) : [],
     project: idOf(node.project),
     milestone: idOf(node.projectMilestone),
     cycle: idOf(node.cycle),
@@ -131,7 +131,7 @@ function* commentOf(node: Json, row: number): Generator<SourceRecord> {
   for (const file of files) yield { ...file, id: `${node.id} ${file.textUrl}`, issue, comment: node.id, row }
 }
 
-const upload = /(!?\[([^\]\n]{0,200})\]\()?(https:\/\/uploads\.linear\.app\/[\w./-]+)(\?[\w=&%.~+-]*)?/g
+const upload = /(!?\[([^[\]\n]{0,200})\]\()?(https:\/\/uploads\.linear\.app\/[\w./-]+)(\?[\w=&%.~+-]*)?/g
 
 /** The signature is removed from the text: it expires, and it differs each time, as if the text had changed. */
 function withFiles(body: string) {

@@ -68,6 +68,7 @@ export async function* readPlainCsv(files: readonly SourceFile[], options: ReadO
         yield item
         continue
       }
+      if (first === undefined) yield* exportOf(item.columns, file)
       first ??= item.columns
       if (first.names.join('\n') !== item.columns.names.join('\n')) {
         const message = 'The file has other columns than the first file and was skipped.'
@@ -82,6 +83,19 @@ export async function* readPlainCsv(files: readonly SourceFile[], options: ReadO
       }
     }
   }
+}
+
+/** Read as a plain CSV, such an export loses comments, links and all but one value of repeated columns. */
+function* exportOf(columns: Columns, file: SourceFile): Generator<SourceRecord> {
+  const has = (...names: string[]) => names.every((name) => columns.has(name))
+  const tracker = has('Issue key', 'Summary')
+    ? 'Jira'
+    : has('ID', 'Team', 'Title', 'Cycle Number', 'Parent issue')
+      ? 'Linear'
+      : null
+  if (tracker === null) return
+  const message = `is an export of ${tracker}; create an import with ${tracker} as the source to import all of it`
+  yield { kind: 'problem', row: null, field: null, value: file.name, message }
 }
 
 function* dateTexts({ cells }: TableRow, positions: Record<string, number>) {

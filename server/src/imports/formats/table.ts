@@ -80,7 +80,9 @@ export class TableDates {
     const value = read(text, this.#order)
     if (value !== null) return value
     const message =
-      this.#order === null && isAmbiguous(text) ? 'needs the order of day and month' : 'is not a date that can be read'
+      this.#order === null && isAmbiguous(text)
+        ? 'needs the order of day and month'
+        : 'is not a date that can be read, such as 2026-12-24, 24/Dec/26 or 24.12.2026'
     problems.push({ kind: 'problem', row, field, value: excerpt(text), message })
     return null
   }

@@ -52,13 +52,15 @@ export const comments: Phase<SourceComment & { index: number }> = {
     for (const { index, ...comment } of items) {
       const position = positions.get(comment.issue)
       const ref = issueRefs.get(issueId(comment.issue))
-      const target = ref
-        ? alive.has(ref.target_id)
-          ? ref.target_id
-          : null
-        : position !== undefined && isImported(pass, position)
-          ? newIssueId(pass, position)
-          : null
+      const target = pass.strangers.has(issueId(comment.issue))
+        ? null
+        : ref
+          ? alive.has(ref.target_id)
+            ? ref.target_id
+            : null
+          : position !== undefined && isImported(pass, position)
+            ? newIssueId(pass, position)
+            : null
       if (refs.has(comment.id) || created.has(comment.id)) {
         counts.unchanged++
         continue

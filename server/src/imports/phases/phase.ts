@@ -17,6 +17,8 @@ export interface Pass {
   mapping: ImportMapping
   survey: Survey
   records: () => AsyncIterable<SourceRecord>
+  /** Ids of issues that are not the ones an earlier import gave these ids. */
+  strangers: ReadonlySet<string>
   targets: {
     [Kind in keyof Targets]: Map<string, Targets[Kind] extends ReadonlyMap<string, infer Value> ? Value : never>
   }
@@ -81,7 +83,12 @@ export const teamOf = ({ survey, targets }: Pass, position: number) =>
 /** Whether the mapping imports the issue. */
 export const isImported = (pass: Pass, position: number) => {
   const issue = pass.survey.issues[position]
-  return issue !== undefined && !isLeftOut(issue, pass.mapping) && teamOf(pass, position) !== null
+  return (
+    issue !== undefined &&
+    !isLeftOut(issue, pass.mapping) &&
+    teamOf(pass, position) !== null &&
+    !pass.strangers.has(issue.id)
+  )
 }
 
 /** The id that a new issue gets: it follows from the source, so that all phases and a resumed run know it. */

@@ -48,6 +48,7 @@ export const relations: Phase<Edge> = {
         const id = refs.get(end)?.target_id ?? byCode.get(end)
         return id !== undefined && here.has(id) ? id : undefined
       }
+      if (pass.strangers.has(idOf(end))) return undefined
       const ref = refs.get(idOf(end))
       if (ref) return here.has(ref.target_id) ? ref.target_id : undefined
       return isImported(pass, end) ? newIssueId(pass, end) : undefined

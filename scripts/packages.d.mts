@@ -1,0 +1,1 @@
+export function packPackages(to: string): Promise<Record<'protocol' | 'sdk' | 'cli' | 'server', string>>

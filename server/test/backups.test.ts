@@ -1,0 +1,254 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { verifies, verifiesOnPostgres } from '../../conformance/requirements.ts'
+import { emptyPlace, kind, newFolder, newPostgres } from './backup-service.ts'
+import { type Env, fill, settings, trial } from './backup-trial.ts'
+import { filledDataDir } from './empty-databases.ts'
+import { operate, startOperate } from './operate.ts'
+import { callerAt, newcomer } from './outside.ts'
+import { Receiver } from './receiver.ts'
+import { freePort, ServiceProcess } from './service-process.ts'
+
+const timeout = 240_000
+
+const started = async (env: Env) => {
+  const service = await ServiceProcess.start({ ...settings, ...env })
+  onTestFinished(async () => void (await service.kill('SIGKILL')))
+  return service
+}
+
+/** Settings of a service that can be started. */
+async function place(): Promise<Env> {
+  if (kind === 'postgres') return emptyPlace('postgres')
+  const dir = await filledDataDir()
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  return { BATON_DATA_DIR: dir }
+}
+
+async function done(args: string[], env: Env, stdin?: string) {
+  const { code, stdout, stderr } = await operate([...args, '--json'], env, stdin)
+  if (code !== 0) throw new Error(`${args[0]} ended with ${code}: ${stdout}${stderr}`)
+  return JSON.parse(stdout)
+}
+
+const keyOf = (env: Env): Env => (env.BATON_SECRET_KEY ? { BATON_SECRET_KEY: env.BATON_SECRET_KEY } : {})
+const emptyLike = async (env: Env) => ({ ...(await emptyPlace(kind)), ...keyOf(env) })
+
+test('a service that is backed up while it runs and restored answers as before and goes on', {
+  ...verifies('backup.restore-equal'),
+  timeout,
+}, async () => {
+  const receiver = await Receiver.start()
+  onTestFinished(() => receiver.stop())
+  const original = await place()
+  await trial(
+    original,
+    async () => {
+      const { file } = await done(['backup', '--output', newFolder()], original)
+      const restored = await emptyLike(original)
+      await done(['restore', file], restored)
+      return restored
+    },
+    receiver,
+  )
+})
+
+test('a restore with held deliveries sends nothing until an endpoint is enabled', {
+  ...verifies('backup.restore-hold-deliveries'),
+  timeout,
+}, async () => {
+  const receiver = await Receiver.start()
+  onTestFinished(() => receiver.stop())
+  const original = await place()
+  const before = await started({ ...original, BATON_ROLE: 'api' })
+  const { headers, pending } = await fill(before.url, receiver)
+  const { file } = await done(['backup', '--output', newFolder()], original)
+  await before.kill('SIGKILL')
+  const restored = await emptyLike(original)
+  await done(['restore', file, '--hold-deliveries'], restored)
+  const after = await started(restored)
+  const person = callerAt(after.url, headers)
+  const { data } = (await person('GET', '/webhooks')).body
+  expect(data.map(({ state }: { state: string }) => state)).toEqual(['disabled'])
+  expect(receiver.received).toEqual([])
+  const arriving = receiver.next()
+  expect((await person('POST', `/webhooks/${data[0].id}/enable`)).status).toBe(200)
+  expect((await arriving).headers['svc-delivery']).toBe(pending)
+})
+
+test('an embedded backup under constant writes has every change acknowledged before it', {
+  ...verifies('backup.online-embedded'),
+  timeout,
+}, async () => {
+  const dir = await filledDataDir()
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  const env = { BATON_DATA_DIR: dir }
+  const service = await started(env)
+  const { person, headers, teamId: team_id } = await newcomer(service.url)
+  const acknowledged: string[] = []
+  let writing = true
+  const writer = async () => {
+    while (writing) {
+      const { status, body } = await person('POST', '/issues', { title: `Issue ${acknowledged.length}`, team_id })
+      if (status === 201) acknowledged.push(body.id)
+    }
+  }
+  const writers = [writer(), writer()]
+  while (acknowledged.length < 20) await sleep(20)
+  const expected = [...acknowledged]
+  const { file } = await done(['backup', '--output', newFolder()], env)
+  const meanwhile = acknowledged.length
+  writing = false
+  await Promise.all(writers)
+  expect(meanwhile).toBeGreaterThan(expected.length)
+  const restored = await emptyPlace('embedded')
+  await done(['restore', file], restored)
+  const after = await started(restored)
+  const found = await Promise.all(expected.map((id) => callerAt(after.url, headers)('GET', `/issues/${id}`)))
+  expect(found.map(({ status }) => status)).toEqual(expected.map(() => 200))
+})
+
+test('a restore that is killed is finished by the same command, and no service starts before', {
+  ...verifies('backup.restore-resumes', 'backup.restore-damaged'),
+  timeout,
+}, async () => {
+  const original = await place()
+  const service = await started(original)
+  const { headers } = await newcomer(service.url)
+  const { file } = await done(['backup', '--output', newFolder()], original)
+  await service.kill('SIGKILL')
+  const bytes = readFileSync(file)
+  const target = await emptyLike(original)
+  // It waits for the rest when it is killed; each time further on.
+  for (const part of [0.3, 0.6, 0.9]) {
+    const { child, ended } = startOperate(['restore', '-', '--without-files'], target)
+    child.stdin.on('error', () => {})
+    child.stdin.write(bytes.subarray(0, Math.floor(bytes.length * part)))
+    await begun(target, child)
+    child.kill('SIGKILL')
+    await ended
+    const refused = new ServiceProcess(await freePort(), { ...settings, ...target })
+    expect(await refused.ended()).toBe(1)
+    expect(refused.output).toContain('unfinished restore')
+  }
+  await done(['restore', file, '--without-files'], target)
+  const after = await started(target)
+  expect((await callerAt(after.url, headers)('GET', '/teams')).body.data).toHaveLength(1)
+})
+
+/** Waits until the target is being filled. */
+async function begun({ DATABASE_URL, BATON_DATA_DIR }: Env, child: { exitCode: number | null }) {
+  for (let tries = 0; tries < 1200; tries++) {
+    if (child.exitCode !== null) throw new Error(`the command ended with ${child.exitCode}`)
+    if (DATABASE_URL ? (await tablesLoaded(DATABASE_URL)) > 0 : existsSync(join(BATON_DATA_DIR as string, 'db'))) return
+    await sleep(50)
+  }
+  throw new Error('the command did not begin')
+}
+
+async function tablesLoaded(url: string): Promise<number> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rows } = await client.query(`select count(*)::int as count from baton_load.state where name like 'table %'`)
+    return rows[0].count
+  } catch {
+    return 0
+  } finally {
+    await client.end()
+  }
+}
+
+test('a target that is not empty is refused with exit code 3', {
+  ...verifies('backup.restore-empty-only'),
+  timeout,
+}, async () => {
+  const env = await place()
+  const service = await started(env)
+  const { file } = await done(['backup', '--output', newFolder()], env)
+  expect((await operate(['restore', file], env)).code).toBe(3)
+  await service.kill('SIGTERM')
+  const { code, stderr } = await operate(['restore', file], env)
+  expect([code, stderr]).toEqual([3, expect.stringContaining('not empty')])
+})
+
+test('a backup goes through a pipe and back', { timeout }, async () => {
+  const env = await place()
+  const service = await started(env)
+  const { headers } = await newcomer(service.url)
+  const { child, ended } = startOperate(['backup', '--output', '-'], env)
+  const chunks: Buffer[] = []
+  child.stdout.on('data', (chunk) => chunks.push(chunk))
+  expect((await ended).code).toBe(0)
+  const target = await emptyLike(env)
+  const restoring = startOperate(['restore', '-', '--without-files'], target)
+  restoring.child.stdin.end(Buffer.concat(chunks))
+  const { code, stderr } = await restoring.ended
+  expect([code, stderr]).toEqual([0, expect.any(String)])
+  const after = await started(target)
+  expect((await callerAt(after.url, headers)('GET', '/teams')).status).toBe(200)
+})
+
+test('a move is refused while the service runs; killed, it goes on; the printed settings start the service', {
+  ...verifiesOnPostgres('move.needs-stopped', 'move.resumes', 'move.equal', 'move.marks-source'),
+  timeout,
+}, async () => {
+  const dir = join(newFolder(), 'data')
+  const service = await started({ BATON_DATA_DIR: dir })
+  const { headers } = await newcomer(service.url)
+  const url = await newPostgres()
+  const target = new pg.Client({ connectionString: url })
+  await target.connect()
+  onTestFinished(() => target.end())
+  const running = await operate(['move', '--to', url], { BATON_DATA_DIR: dir })
+  expect([running.code, running.stderr]).toEqual([3, expect.stringContaining('in use')])
+  const tables = `select count(*)::int as count from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`
+  expect((await target.query(tables)).rows).toEqual([{ count: 0 }])
+  expect(await service.kill('SIGTERM')).toBe(0)
+
+  const { child, ended } = startOperate(['move', '--to', url], { BATON_DATA_DIR: dir })
+  while (child.exitCode === null && (await tablesLoaded(url)) < 10) await sleep(5)
+  child.kill('SIGKILL')
+  await ended
+  const before = readdirSync(dir)
+  const moved = await operate(['move', '--to', url], { BATON_DATA_DIR: dir })
+  expect([moved.code, moved.stderr]).toEqual([0, expect.any(String)])
+  for (const name of before) if (name !== 'lock') expect(readdirSync(dir)).toContain(name)
+  const printed = Object.fromEntries(
+    [...moved.stdout.matchAll(/^([A-Z_]+)=(.+)$/gm)].map(([, name, value]) => [name, inShell(value as string)]),
+  )
+  expect(Object.keys(printed)).toEqual(['DATABASE_URL', 'BATON_SECRET_KEY', 'BATON_FILES_DIR'])
+  const after = await started(printed)
+  expect((await callerAt(after.url, headers)('GET', '/teams')).body.data).toHaveLength(1)
+  const stale = new ServiceProcess(await freePort(), { ...settings, BATON_DATA_DIR: dir })
+  expect(await stale.ended()).toBe(1)
+  expect(stale.output).toMatch(/was moved to PostgreSQL .* at 20\d\d-/)
+  expect((await operate(['move', '--to', url], { BATON_DATA_DIR: dir })).code).toBe(3)
+})
+
+/** What a shell reads. */
+const inShell = (value: string) => execFileSync('bash', ['-c', `printf %s ${value}`], { encoding: 'utf8' })
+
+test('a restore erases the people who were erased after the backup', {
+  ...verifies('safety.erase-after-restore'),
+  timeout,
+}, async () => {
+  const original = { ...(await place()), BATON_BACKUP_DIR: newFolder() }
+  const before = await started(original)
+  const owner = { email: 'ann@example.com', name: 'Ann', password: 'a password' }
+  const erased = { email: 'grace@example.com', name: 'Grace Hopper', password: 'a password' }
+  for (const person of [owner, erased]) await before.call('POST', '/auth/sign-up', person)
+  const { file } = await done(['backup'], original)
+  await done(['erase-person', '--email', erased.email, '--confirm', erased.email], original)
+  await before.kill('SIGTERM')
+  const restored = await emptyLike(original)
+  await done(['restore', file], restored)
+  const after = await started(restored)
+  const signIn = async ({ email, password }: typeof owner) =>
+    (await callerAt(after.url, {})('POST', '/auth/sign-in', { email, password })).status
+  expect([await signIn(owner), await signIn(erased)]).toEqual([200, 401])
+})

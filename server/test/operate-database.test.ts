@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { expect } from 'vitest'
+import { DataDir } from '../src/db/data-dir.ts'
+import { Db } from '../src/db/database.ts'
+import { migrationNames } from '../src/db/migrate.ts'
+import { connectPostgres } from '../src/db/postgres.ts'
+import { sql } from '../src/db/sql.ts'
+import { filledDataDir, withEmptyDatabase } from './empty-databases.ts'
+import { test, verifies, verifiesOnPostgres } from './harness.ts'
+import { operate, startOperate } from './operate.ts'
+import { ServiceProcess } from './service-process.ts'
+import { rowsOfWorkspace } from './workspace-rows.ts'
+
+type Env = Record<string, string>
+
+/** Settings of an installation whose database a start has prepared, and which does not run. */
+async function withEnv(work: (env: Env) => Promise<void>) {
+  const onDatabase = async (env: Env) => {
+    const first = await ServiceProcess.start(env)
+    await first.kill('SIGTERM')
+    await work(env)
+  }
+  if (process.env.DATABASE_URL) {
+    const key = randomBytes(32).toString('base64')
+    return withEmptyDatabase((url) => onDatabase({ DATABASE_URL: url, BATON_SECRET_KEY: key }))
+  }
+  const dir = await filledDataDir()
+  await onDatabase({ BATON_DATA_DIR: dir })
+  rmSync(dir, { recursive: true, force: true })
+}
+
+async function inDatabase<T>(env: Env, work: (db: Db) => Promise<T>): Promise<T> {
+  if (env.DATABASE_URL) {
+    const db = new Db(connectPostgres(env.DATABASE_URL, () => {}))
+    return work(db).finally(() => db.close())
+  }
+  const dir = await DataDir.open(env.BATON_DATA_DIR as string)
+  const db = await dir.openDatabase(
+    () => {},
+    (error) => {
+      throw error
+    },
+  )
+  return work(db).finally(async () => {
+    await db.close()
+    dir.close()
+  })
+}
+
+const createOwner = (name: string) => [
+  'create-owner',
+  '--email',
+  `${name}@example.com`,
+  '--name',
+  name,
+  '--workspace',
+  'Acme',
+]
+
+const dump = (env: Env) =>
+  inDatabase(env, async (db) => [
+    await db.rows(sql`select * from users order by id`),
+    await db.rows(sql`select * from workspaces order by id`),
+    await db.rows(sql`select name from migrations order by name`),
+  ])
+
+test('commands that write refuse a database with other migrations', {
+  ...verifies('admin.migrations-differ'),
+  timeout: 300_000,
+}, async () => {
+  await withEnv(async (env) => {
+    expect((await operate(createOwner('ann'), env)).code).toBe(0)
+    const last = migrationNames().at(-1) as string
+    for (const [change, problem] of [
+      [sql`delete from migrations where name = ${last}`, `lacks migrations of this version (${last})`],
+      [sql`insert into migrations (name) values (${last}), ('9999_later.sql')`, '9999_later.sql'],
+    ] as const) {
+      await inDatabase(env, (db) => db.run(change))
+      const before = await dump(env)
+      for (const args of [
+        createOwner('bea'),
+        ['reset-password', '--email', 'ann@example.com'],
+        ['erase-person', '--email', 'ann@example.com', '--confirm', 'ann@example.com'],
+        ['workspaces'],
+      ]) {
+        expect(await operate(args, env)).toMatchObject({ code: 3, stderr: expect.stringContaining(problem) })
+      }
+      expect(await dump(env)).toEqual(before)
+      // They only read, and say what is wrong.
+      for (const args of [['status'], ['doctor']]) {
+        expect(await operate(args, env)).toMatchObject({ code: 1, stdout: expect.stringMatching(last.slice(0, 4)) })
+      }
+      expect(await dump(env)).toEqual(before)
+    }
+  })
+})
+
+test('a deletion of a workspace that was killed is finished by the next', {
+  ...verifies('admin.delete-workspace-resumes'),
+  timeout: 300_000,
+}, async () => {
+  await withEnv(async (env) => {
+    const created = await operate([...createOwner('ann'), '--json'], env)
+    const { workspace_id: id, password } = JSON.parse(created.stdout)
+    const service = await ServiceProcess.start(env)
+    const { token } = await service.call('POST', '/auth/sign-in', { email: 'ann@example.com', password })
+    const headers = { authorization: `Bearer ${token}`, 'x-workspace-id': id }
+    const team = await service.call('POST', '/teams', { name: 'Engineering', key: 'ENG' }, headers)
+    const issues = Array.from({ length: 500 }, (_, number) => ({ title: `Issue ${number}`, team_id: team.id }))
+    for (let batch = 0; batch < 8; batch++) await service.call('POST', '/issues/import', { issues }, headers)
+    await service.kill('SIGTERM')
+
+    const args = ['delete-workspace', id, '--confirm', 'Acme']
+    const { child, ended } = startOperate(args, env)
+    let output = ''
+    child.stderr.on('data', (text) => {
+      output += text
+      if (output.includes('"table":"issue_codes"')) child.kill('SIGKILL')
+    })
+    expect((await ended).code).toBeNull()
+    const during = await inDatabase(env, (db) => rowsOfWorkspace(db, id))
+    expect(during.issue_codes).toBeUndefined()
+    expect(during.issues?.length).toBeGreaterThan(0)
+
+    expect(await operate(args, env)).toMatchObject({ code: 0 })
+    await inDatabase(env, async (db) => {
+      expect(await rowsOfWorkspace(db, id)).toEqual({})
+      expect(await db.rows(sql`select 1 from workspaces`)).toEqual([])
+    })
+    expect(await operate(args, env)).toMatchObject({ code: 3 })
+  })
+})
+
+test('with PostgreSQL commands open the database itself, beside running processes or without', {
+  ...verifiesOnPostgres('admin.postgres-direct'),
+  timeout: 300_000,
+}, async () => {
+  const key = randomBytes(32).toString('base64')
+  await withEmptyDatabase(async (url) => {
+    const env = { DATABASE_URL: url, BATON_SECRET_KEY: key }
+    const tables = () =>
+      inDatabase(env, (db) => db.rows(sql`select tablename from pg_tables where schemaname = 'public'`))
+    // It applies no migration.
+    expect(await operate(createOwner('ann'), env)).toMatchObject({ code: 3 })
+    expect(await tables()).toEqual([])
+
+    const service = await ServiceProcess.start(env)
+    const { stdout, code } = await operate([...createOwner('ann'), '--json'], env)
+    expect(code).toBe(0)
+    const { password } = JSON.parse(stdout)
+    const { token } = await service.call('POST', '/auth/sign-in', { email: 'ann@example.com', password })
+    expect(await operate(['doctor'], { ...env, BATON_ROOT_URL: service.url })).toMatchObject({ code: 0 })
+    expect(await operate(['reset-password', '--email', 'ann@example.com'], env)).toMatchObject({ code: 0 })
+    const me = service.call('GET', '/auth/me', undefined, { authorization: `Bearer ${token}` })
+    await expect(me).rejects.toThrow('401')
+    await service.kill('SIGTERM')
+
+    expect(await operate(createOwner('bea'), env)).toMatchObject({ code: 0 })
+    const otherKey = { ...env, BATON_SECRET_KEY: randomBytes(32).toString('base64') }
+    expect(await operate(createOwner('cleo'), otherKey)).toMatchObject({ code: 3 })
+    expect(
+      await inDatabase(env, (db) => db.rows(sql`select email from users where user_kind = 'human' order by 1`)),
+    ).toEqual([{ email: 'ann@example.com' }, { email: 'bea@example.com' }])
+    expect(await operate(['rotate-key'], env)).toMatchObject({ code: 3 })
+  })
+})
