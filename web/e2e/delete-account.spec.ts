@@ -8,6 +8,7 @@ test(
     const { member, owner } = company
     const [door] = company.issues
     await member.api.createComment({ target_type: 'issue', target_id: door.id, text: 'I leave soon' })
+    await member.api.updateIssue({ issue_id: door.id, priority: 'urgent' })
     await signedIn(page, member)
     await page.setViewportSize(narrow)
     await page.goto('/settings/account')
@@ -28,6 +29,7 @@ test(
     const theirs = await secondBrowser(owner)
     await theirs.goto(`/issue/${door.code}`)
     await expect(theirs.getByText('I leave soon')).toBeVisible()
+    // In the activity.
     await expect(theirs.getByText('Deleted person').first()).toBeVisible()
   },
 )
