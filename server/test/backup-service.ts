@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import pg from 'pg'
 import { inject, onTestFinished } from 'vitest'
 import { restore } from '../src/backup/restore.ts'
-import { type Config, readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config.ts'
 import { DataDir } from '../src/db/data-dir.ts'
 import type { Db } from '../src/db/database.ts'
 import { migrate } from '../src/db/migrate.ts'
@@ -80,17 +80,17 @@ export async function openPlace(env: Record<string, string>) {
 }
 
 /** The parts of a service that backups use, on a real directory or database, with a backup directory. */
-export async function newService(settings: Record<string, string> = {}, log: Logger = createLog('silent')) {
-  const env: Record<string, string> = { ...(await emptyPlace(kind)), BATON_BACKUP_DIR: join(newFolder(), 'backups') }
+export async function newService(settings: Record<string, string> = {}, log: Logger = createLog('silent'), of = kind) {
+  const env: Record<string, string> = { ...(await emptyPlace(of)), BATON_BACKUP_DIR: join(newFolder(), 'backups') }
   if (kind === 'embedded')
     cpSync(dataOf(inject('template')), join(env.BATON_DATA_DIR as string, 'db'), { recursive: true })
   const { config, db, dataDir, close } = await openPlace({ ...env, ...settings })
   await migrate(db)
-  dataDir?.secretKeys()
   const storage = await openStorage(config, db)
   const clock = new TestClock()
   const backupDir = config.backup.dir as string
-  return { config: config as Config, db, storage, clock, log, env, backupDir, close }
+  const key = config.secretKey ?? (dataDir as DataDir).secretKeys()[0]
+  return { config, key, db, storage, clock, log, env, backupDir, close }
 }
 
 const oddText = 'tab\t newline\n return\r backslash\\ quote\' "double" \\N \\. ü 🙂 {"json": [1, "\\u0041"]}'

@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { verifies, verifiesOnPostgres } from '../../../conformance/requirements.ts'
 import {
   addFile,
@@ -51,331 +51,311 @@ const sums = (db: Db): Promise<Record<string, RowSum>> =>
 const withoutHash = ({ tables }: Footer) =>
   Object.fromEntries(Object.entries(tables).map(([name, { rows, sum }]) => [name, { rows, sum }]))
 
-test('every table has a primary key, by which it is read in parts', async () => {
-  const { db } = await newService()
-  expect((await keptTables(db)).filter(({ key }) => key.length === 0)).toEqual([])
-})
-
-test('a backup has one form on both databases, mode 0600, and every row', {
-  ...verifies(
-    'backup.one-format',
-    'backup.file-mode',
-    ...(kind === 'embedded' ? [] : (['backup.key-postgres'] as const)),
-  ),
-}, async () => {
-  const service = await newService()
-  await addWorkspaces(service.db, 1500)
-  const path = await made(service)
-  expect(statSync(path).mode & 0o777).toBe(0o600)
-  const { key, ...header } = headerIn(path)
-  expect(header).toMatchObject({ format: 1, source: { database: kind }, migrations: migrationNames() })
-  expect(key === undefined).toBe(kind === 'postgres')
-  const text = textIn(path)
-  if (service.config.secretKey) expect(text).not.toContain(service.config.secretKey.toString('base64'))
-  expect(text.match(/^COPY \w+ \(.+\) FROM stdin;$/gm)?.length).toBe(Object.keys(footerIn(path).tables).length)
-  expect(footerIn(path).tables.workspaces?.rows).toBe(1500)
-  expect(withoutHash(footerIn(path))).toEqual(await sums(service.db))
-})
-
-test('the name of a backup appears only when it is whole', verifies('backup.file-mode'), async () => {
-  const service = await newService()
-  await addWorkspaces(service.db, 100)
-  const seen = new Set<string>()
-  const isStillWanted = async () => {
-    for (const name of readdirSync(service.backupDir)) seen.add(name)
-    return false
-  }
-  await expect(made(service, 'one.backup', { isStillWanted })).rejects.toThrow('taken over')
-  expect([...seen].filter((name) => name.endsWith('.backup'))).toEqual([])
-  expect([...seen].some((name) => name.endsWith('.part'))).toBe(true)
-  expect(readdirSync(service.backupDir).filter((name) => name !== 'files')).toEqual([])
-})
-
-test('a backup leaves out what ends with the process, and a restore claims nothing', {
-  ...verifies('backup.leaves-out-transient'),
-}, async () => {
-  const app = await TestApp.start()
-  onTestFinished(() => app.stop())
-  const { db } = app.ctx
-  const { owner, builtIn, createIssue, id } = await insideScene(app)
-  await owner.post('/webhooks', {
-    label: 'All',
-    url: 'http://localhost:9/',
-    all_teams: true,
-    resource_types: ['Issue'],
+// Many create a database, which takes seconds.
+describe('backups', { timeout: 180_000 }, () => {
+  test('every table has a primary key, by which it is read in parts', async () => {
+    const { db } = await newService()
+    expect((await keptTables(db)).filter(({ key }) => key.length === 0)).toEqual([])
   })
-  await createIssue({ delegate_id: builtIn })
-  const until = new Date(Date.now() + 3_600_000)
-  await db.run(sql`update deliveries set claim_id = 'clm_a', claim_kind = 'scheduled', lease_until = ${until}`)
-  await db.run(sql`update endpoints set owner = 'wrk_a', owner_until = ${until}`)
-  await db.run(sql`update agent_work set claim_id = 'wrk_a', lease_until = ${until}`)
-  await db.run(sql`insert into rate_limits (key, clear_at) values ('a', 1)`)
-  await db.run(sql`
+
+  test('a backup has one form on both databases, mode 0600, and every row', {
+    ...verifies('backup.one-format', 'backup.file-mode'),
+  }, async () => {
+    const service = await newService()
+    await addWorkspaces(service.db, 1500)
+    const path = await made(service)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    const { key, ...header } = headerIn(path)
+    expect(header).toMatchObject({ format: 1, source: { database: kind }, migrations: migrationNames() })
+    expect(key === undefined).toBe(kind === 'postgres')
+    const text = textIn(path)
+    if (service.config.secretKey) expect(text).not.toContain(service.config.secretKey.toString('base64'))
+    expect(text.match(/^COPY \w+ \(.+\) FROM stdin;$/gm)?.length).toBe(Object.keys(footerIn(path).tables).length)
+    expect(footerIn(path).tables.workspaces?.rows).toBe(1500)
+    expect(withoutHash(footerIn(path))).toEqual(await sums(service.db))
+  })
+
+  test('a backup on PostgreSQL does not hold the key', verifiesOnPostgres('backup.key-postgres'), async () => {
+    const service = await newService()
+    const path = await made(service)
+    expect(headerIn(path).key).toBeUndefined()
+    expect(textIn(path)).not.toContain(service.key.toString('base64'))
+    expect(textIn(path)).not.toContain(service.key.toString('hex'))
+  })
+
+  test('the name of a backup appears only when it is whole', verifies('backup.file-mode'), async () => {
+    const service = await newService()
+    await addWorkspaces(service.db, 100)
+    const seen = new Set<string>()
+    const isStillWanted = async () => {
+      for (const name of readdirSync(service.backupDir)) seen.add(name)
+      return false
+    }
+    await expect(made(service, 'one.backup', { isStillWanted })).rejects.toThrow('taken over')
+    expect([...seen].filter((name) => name.endsWith('.backup'))).toEqual([])
+    expect([...seen].some((name) => name.endsWith('.part'))).toBe(true)
+    expect(readdirSync(service.backupDir).filter((name) => name !== 'files')).toEqual([])
+  })
+
+  test('a backup leaves out what ends with the process, and a restore claims nothing', {
+    ...verifies('backup.leaves-out-transient'),
+  }, async () => {
+    const app = await TestApp.start()
+    onTestFinished(() => app.stop())
+    const { db } = app.ctx
+    const { owner, builtIn, createIssue, id } = await insideScene(app)
+    await owner.post('/webhooks', {
+      label: 'All',
+      url: 'http://localhost:9/',
+      all_teams: true,
+      resource_types: ['Issue'],
+    })
+    await createIssue({ delegate_id: builtIn })
+    const until = new Date(Date.now() + 3_600_000)
+    await db.run(sql`update deliveries set claim_id = 'clm_a', claim_kind = 'scheduled', lease_until = ${until}`)
+    await db.run(sql`update endpoints set owner = 'wrk_a', owner_until = ${until}`)
+    await db.run(sql`update agent_work set claim_id = 'wrk_a', lease_until = ${until}`)
+    await db.run(sql`insert into rate_limits (key, clear_at) values ('a', 1)`)
+    await db.run(sql`
     insert into scheduled_backups (due_at, claimed_by, claimed_until) values (now(), 'wrk_a', ${until})`)
-  const counted = sql`
+    const counted = sql`
     select (select count(*)::int from deliveries where claim_id is not null or lease_until is not null) as claimed,
       (select count(*)::int from endpoints where owner is not null) as owned,
       (select count(*)::int from agent_work where claim_id is not null or lease_until is not null) as working,
       (select count(*)::int from rate_limits where key = 'a') as limits,
       (select count(*)::int from scheduled_backups) as backups`
-  const all = sql`select (select count(*)::int from deliveries) as deliveries, (select count(*)::int from agent_work) as work`
-  const before = await db.row<{ deliveries: number; work: number }>(all)
-  expect(Math.min(before?.deliveries ?? 0, before?.work ?? 0)).toBeGreaterThan(0)
-  expect(await db.row(counted)).toEqual({
-    claimed: before?.deliveries,
-    owned: 1,
-    working: before?.work,
-    limits: 1,
-    backups: 1,
+    const all = sql`select (select count(*)::int from deliveries) as deliveries, (select count(*)::int from agent_work) as work`
+    const before = await db.row<{ deliveries: number; work: number }>(all)
+    expect(Math.min(before?.deliveries ?? 0, before?.work ?? 0)).toBeGreaterThan(0)
+    expect(await db.row(counted)).toEqual({
+      claimed: before?.deliveries,
+      owned: 1,
+      working: before?.work,
+      limits: 1,
+      backups: 1,
+    })
+
+    const key = Buffer.alloc(32, 1)
+    const path = join(newFolder(), 'one.backup')
+    const description = { madeAt: new Date(), key, files: 'listed' } as const
+    writeFileSync(path, await withBackup(db, description, (backup) => buffer(backup)))
+    const unlogged = (await allTables(db)).filter(({ isUnlogged }) => isUnlogged).map(({ name }) => name)
+    expect(unlogged.length).toBeGreaterThan(2)
+    const tables = Object.keys(footerIn(path).tables)
+    for (const name of [...unlogged, 'listeners', 'scheduled_backups']) expect(tables).not.toContain(name)
+    const target = await emptyPlace(kind, key)
+    await restoreInto(target, path)
+    const { db: restored } = await openPlace(target)
+    expect(await restored.row(counted)).toEqual({ claimed: 0, owned: 0, working: 0, limits: 0, backups: 0 })
+    expect(await restored.row(all)).toEqual(before)
+    expect(await restored.row(sql`select id from workspaces`)).toEqual({ id })
   })
 
-  const key = Buffer.alloc(32, 1)
-  const path = join(newFolder(), 'one.backup')
-  const description = { madeAt: new Date(), key, files: 'listed' } as const
-  writeFileSync(path, await withBackup(db, description, (backup) => buffer(backup)))
-  const unlogged = (await allTables(db)).filter(({ isUnlogged }) => isUnlogged).map(({ name }) => name)
-  expect(unlogged.length).toBeGreaterThan(2)
-  const tables = Object.keys(footerIn(path).tables)
-  for (const name of [...unlogged, 'listeners', 'scheduled_backups']) expect(tables).not.toContain(name)
-  const target = await emptyPlace(kind, key)
-  await restoreInto(target, path)
-  const { db: restored } = await openPlace(target)
-  expect(await restored.row(counted)).toEqual({ claimed: 0, owned: 0, working: 0, limits: 0, backups: 0 })
-  expect(await restored.row(all)).toEqual(before)
-  expect(await restored.row(sql`select id from workspaces`)).toEqual({ id })
-})
-
-test(
-  'a restore leaves the key and can sign; without a key it asks for one',
-  verifies('backup.key-embedded'),
-  async () => {
-    const source = await embeddedCopy()
+  test('an embedded backup has the key, and restores with it into another embedded database', {
+    ...verifies('backup.key-embedded'),
+  }, async () => {
+    const source = await embeddedService()
+    await addWorkspaces(source.db, 12_000)
+    const key = source.key.toString('base64')
     const withKey = await made(source)
-    expect(headerIn(withKey).key).toBe(source.key)
+    expect(headerIn(withKey).key).toBe(key)
     const target = await emptyPlace('embedded')
     await restoreInto(target, withKey)
-    expect(readFileSync(join(target.BATON_DATA_DIR as string, 'secret.key'), 'utf8').trim()).toBe(source.key)
-
-    const withoutKey = await made(source, 'two.backup', { withoutKey: true })
-    expect(textIn(withoutKey)).not.toContain(source.key)
-    const other = await emptyPlace('embedded')
-    await expect(restoreInto(other, withoutKey)).rejects.toThrow('set BATON_SECRET_KEY')
-    expect(readdirSync(other.BATON_DATA_DIR as string)).toEqual([])
-    await restoreInto({ ...other, BATON_SECRET_KEY: source.key }, withoutKey)
-    expect(existsSync(join(other.BATON_DATA_DIR as string, 'secret.key'))).toBe(false)
-  },
-)
-
-/** An embedded service, also in a run on PostgreSQL. */
-async function embeddedCopy() {
-  const env = await emptyPlace('embedded')
-  const { config, db, dataDir } = await openPlace(env)
-  await migrate(db)
-  await addWorkspaces(db, 10)
-  const key = dataDir?.secretKeys()[0].toString('base64') as string
-  const { clock, log } = await serviceParts()
-  return { config, db, storage: null, clock, log, env, backupDir: newFolder(), close: async () => {}, key }
-}
-
-async function serviceParts() {
-  const { TestClock } = await import('../../test/clock.ts')
-  const { createLog } = await import('../log.ts')
-  return { clock: new TestClock(), log: createLog('silent') }
-}
-
-test('a backup without room for its copy says how much it needs, and the service goes on', {
-  ...verifies('backup.needs-room'),
-}, async () => {
-  const source = await embeddedCopy()
-  const noRoom = made(source, 'one.backup', { freeBytes: async () => 1_000_000 })
-  await expect(noRoom).rejects.toThrow(ConfigError)
-  await expect(noRoom).rejects.toThrow(/needs \d{8,} bytes of free disk/)
-  expect(readdirSync(source.backupDir)).toEqual([])
-  expect(readdirSync(source.env.BATON_DATA_DIR as string)).not.toContain('db.backup-copy')
-  expect(await addWorkspaces(source.db, 1)).toBe(1)
-  await made(source)
-})
-
-test('uploaded files are copied once, brought back, and removed when no backup lists them', {
-  ...verifies('backup.files'),
-}, async () => {
-  const service = await newService()
-  await addWorkspaces(service.db, 1)
-  const [one, twin, two] = [
-    await addFile(service, 'same'),
-    await addFile(service, 'same'),
-    await addFile(service, 'two'),
-  ]
-  const first = await writeBackupFile(service, join(service.backupDir, 'baton-20260301T000000.000Z.backup'))
-  expect(first.files).toMatchObject({ listed: 3, copied: 2, missing: [] })
-  const copies = () => readdirSync(join(service.backupDir, 'files')).sort()
-  expect(copies()).toEqual([one.hash, two.hash].sort())
-  expect(statSync(join(service.backupDir, 'files', one.hash)).mode & 0o777).toBe(0o600)
-
-  const target = await emptyPlace(kind, service.config.secretKey ?? undefined)
-  expect((await restoreInto(target, first.file)).missingFiles).toEqual([])
-  const dir = readConfig(target).files
-  if (dir?.kind !== 'directory') throw new Error('no directory')
-  const read = (id: string) => readFileSync(join(dir.path, 'files', id), 'utf8')
-  expect([read(one.id), read(twin.id), read(two.id)]).toEqual(['same', 'same', 'two'])
-
-  await service.db.run(sql`delete from files where id = ${two.id}`)
-  const second = await writeBackupFile(service, join(service.backupDir, 'baton-20260302T000000.000Z.backup'))
-  expect(second.files).toMatchObject({ listed: 2, copied: 0 })
-  writeFileSync(join(service.backupDir, 'files', 'notes.txt'), 'mine')
-  await removeOld(service.backupDir, 2, 'baton-20260302T000000.000Z.backup')
-  expect(copies()).toEqual([one.hash, two.hash, 'notes.txt'].sort())
-  await removeOld(service.backupDir, 1, 'baton-20260302T000000.000Z.backup')
-  expect(copies()).toEqual([one.hash, 'notes.txt'].sort())
-})
-
-test('a restore with a missing uploaded file is refused, unless it is told to go on', async () => {
-  const service = await newService()
-  await addWorkspaces(service.db, 1)
-  const { hash } = await addFile(service, 'gone')
-  const path = await made(service)
-  writeFileSync(join(service.backupDir, 'files', hash), 'else')
-  const target = await emptyPlace(kind, service.config.secretKey ?? undefined)
-  await expect(restoreInto(target, path)).rejects.toThrow('--without-files')
-  await restoreInto(target, path, { withoutFiles: true })
-})
-
-const across: [Kind, Kind][] = [
-  ['embedded', 'postgres'],
-  ['postgres', 'embedded'],
-  ['postgres', 'postgres'],
-]
-
-test.each(across)(
-  'a backup of %s restores into %s with equal counts and sums',
-  verifiesOnPostgres('backup.restore-across'),
-  async (from, to) => {
-    const source = from === 'postgres' ? { ...(await newService()), key: undefined } : await embeddedCopy()
-    await addWorkspaces(source.db, 3000)
-    const path = await made(source as Service)
-    const key = source.key ? Buffer.from(source.key, 'base64') : (source.config.secretKey ?? undefined)
-    const place = await emptyPlace(to, key)
-    const target =
-      to === 'embedded' && from === 'postgres'
-        ? { ...place, BATON_SECRET_KEY: (key as Buffer).toString('base64') }
-        : place
-    const before = await sums(source.db)
-    await restoreInto(target, path, { withoutFiles: true })
+    expect(readFileSync(join(target.BATON_DATA_DIR as string, 'secret.key'), 'utf8').trim()).toBe(key)
     const { db } = await openPlace(target)
-    const after = await sums(db)
-    // A restore lets the next start mark the directory of files.
-    for (const sum of [before, after]) delete sum.settings
-    expect(after).toEqual(before)
-  },
-)
+    expect(comparable(await sums(db))).toEqual(comparable(await sums(source.db)))
+  })
 
-test('an embedded backup restores into an embedded database with equal counts and sums', async () => {
-  const source = await embeddedCopy()
-  await addWorkspaces(source.db, 12_000)
-  const path = await made(source)
-  const target = await emptyPlace('embedded')
-  await restoreInto(target, path)
-  const { db } = await openPlace(target)
-  expect(await sums(db)).toEqual(await sums(source.db))
-})
+  test('without its key, an embedded backup asks for it', verifies('backup.key-embedded'), async () => {
+    const source = await embeddedService()
+    const key = source.key.toString('base64')
+    const path = await made(source, 'one.backup', { withoutKey: true })
+    expect(textIn(path)).not.toContain(key)
+    const target = await emptyPlace('embedded')
+    await expect(restoreInto(target, path)).rejects.toThrow('set BATON_SECRET_KEY')
+    expect(readdirSync(target.BATON_DATA_DIR as string)).toEqual([])
+    await restoreInto({ ...target, BATON_SECRET_KEY: key }, path)
+    expect(existsSync(join(target.BATON_DATA_DIR as string, 'secret.key'))).toBe(false)
+  })
 
-test('a restore into a place that holds anything is refused and changes nothing', {
-  ...verifies('backup.restore-empty-only'),
-}, async () => {
-  const service = await newService()
-  const path = await made(service)
-  const target = await emptyPlace('embedded')
-  const { close } = await openPlace(target)
-  await close()
-  const before = readdirSync(target.BATON_DATA_DIR as string)
-  await expect(restoreInto({ ...target, BATON_SECRET_KEY: keyOf(service) }, path)).rejects.toThrow(LoadRefused)
-  expect(readdirSync(target.BATON_DATA_DIR as string)).toEqual(before)
-})
+  /** A restore lets the next start mark the directory of files, which is a setting. */
+  const comparable = ({ settings: _, ...tables }: Record<string, RowSum>) => tables
 
-const keyOf = ({ config, env }: Service) =>
-  config.secretKey?.toString('base64') ?? readFileSync(join(env.BATON_DATA_DIR as string, 'secret.key'), 'utf8').trim()
+  /** Also in a run on PostgreSQL. */
+  const embeddedService = () => newService({}, undefined, 'embedded')
 
-test('a restore into a PostgreSQL database with a table is refused and changes nothing', {
-  ...verifiesOnPostgres('backup.restore-empty-only'),
-}, async () => {
-  const service = await newService()
-  const path = await made(service)
-  const target = await emptyPlace('postgres', service.config.secretKey ?? undefined)
-  const { db } = await openPlace(target)
-  await db.tx((tx) => tx.script('create table notes (text text)'))
-  await expect(restoreInto(target, path)).rejects.toThrow(LoadRefused)
-  const found = await db.rows(sql`
+  test('a backup without room for its copy says how much it needs, and the service goes on', {
+    ...verifies('backup.needs-room'),
+  }, async () => {
+    const source = await embeddedService()
+    const noRoom = made(source, 'one.backup', { freeBytes: async () => 1_000_000 })
+    await expect(noRoom).rejects.toThrow(ConfigError)
+    await expect(noRoom).rejects.toThrow(/needs \d{8,} bytes of free disk/)
+    expect(readdirSync(source.backupDir)).toEqual([])
+    expect(readdirSync(source.env.BATON_DATA_DIR as string)).not.toContain('db.backup-copy')
+    expect(await addWorkspaces(source.db, 1)).toBe(1)
+    await made(source)
+  })
+
+  test('uploaded files are copied once, brought back, and removed when no backup lists them', {
+    ...verifies('backup.files'),
+  }, async () => {
+    const service = await newService()
+    await addWorkspaces(service.db, 1)
+    const [one, twin, two] = [
+      await addFile(service, 'same'),
+      await addFile(service, 'same'),
+      await addFile(service, 'two'),
+    ]
+    const first = await writeBackupFile(service, join(service.backupDir, 'baton-20260301T000000.000Z.backup'))
+    expect(first.files).toMatchObject({ listed: 3, copied: 2, missing: [] })
+    const copies = () => readdirSync(join(service.backupDir, 'files')).sort()
+    expect(copies()).toEqual([one.hash, two.hash].sort())
+    expect(statSync(join(service.backupDir, 'files', one.hash)).mode & 0o777).toBe(0o600)
+
+    const target = await emptyPlace(kind, service.key)
+    writeFileSync(join(service.backupDir, 'files', two.hash), 'own')
+    await expect(restoreInto(target, first.file)).rejects.toThrow('--without-files')
+    writeFileSync(join(service.backupDir, 'files', two.hash), 'two')
+    expect((await restoreInto(target, first.file)).missingFiles).toEqual([])
+    const dir = readConfig(target).files
+    if (dir?.kind !== 'directory') throw new Error('no directory')
+    const read = (id: string) => readFileSync(join(dir.path, 'files', id), 'utf8')
+    expect([read(one.id), read(twin.id), read(two.id)]).toEqual(['same', 'same', 'two'])
+
+    await service.db.run(sql`delete from files where id = ${two.id}`)
+    const second = await writeBackupFile(service, join(service.backupDir, 'baton-20260302T000000.000Z.backup'))
+    expect(second.files).toMatchObject({ listed: 2, copied: 0 })
+    writeFileSync(join(service.backupDir, 'files', 'notes.txt'), 'mine')
+    await removeOld(service.backupDir, 2, 'baton-20260302T000000.000Z.backup')
+    expect(copies()).toEqual([one.hash, two.hash, 'notes.txt'].sort())
+    await removeOld(service.backupDir, 1, 'baton-20260302T000000.000Z.backup')
+    expect(copies()).toEqual([one.hash, 'notes.txt'].sort())
+  })
+
+  const across: [Kind, Kind][] = [
+    ['embedded', 'postgres'],
+    ['postgres', 'embedded'],
+    ['postgres', 'postgres'],
+  ]
+
+  test.each(across)(
+    'a backup of %s restores into %s with equal counts and sums',
+    verifiesOnPostgres('backup.restore-across'),
+    async (from, to) => {
+      const source = await newService({}, undefined, from)
+      await addWorkspaces(source.db, 3000)
+      const path = await made(source)
+      const target = { ...(await emptyPlace(to, source.key)), BATON_SECRET_KEY: source.key.toString('base64') }
+      await restoreInto(target, path, { withoutFiles: true })
+      const { db } = await openPlace(target)
+      expect(comparable(await sums(db))).toEqual(comparable(await sums(source.db)))
+    },
+  )
+
+  test('a restore into a directory that holds anything is refused and changes nothing', {
+    ...verifies('backup.restore-empty-only'),
+  }, async () => {
+    const service = await newService()
+    const path = await made(service)
+    const place = await emptyPlace('embedded')
+    const target: Record<string, string> = { ...place, BATON_SECRET_KEY: service.key.toString('base64') }
+    mkdirSync(target.BATON_DATA_DIR as string)
+    writeFileSync(join(target.BATON_DATA_DIR as string, 'notes.txt'), 'mine')
+    await expect(restoreInto(target, path)).rejects.toThrow(LoadRefused)
+    expect(readdirSync(target.BATON_DATA_DIR as string)).toEqual(['notes.txt'])
+  })
+
+  test('a restore into a PostgreSQL database with a table is refused and changes nothing', {
+    ...verifiesOnPostgres('backup.restore-empty-only'),
+  }, async () => {
+    const service = await newService()
+    const path = await made(service)
+    const target = await emptyPlace('postgres', service.key)
+    const { db } = await openPlace(target)
+    await db.tx((tx) => tx.script('create table notes (text text)'))
+    await expect(restoreInto(target, path)).rejects.toThrow(LoadRefused)
+    const found = await db.rows(sql`
     select n.nspname as schema, c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where c.relkind = 'r' and n.nspname not in ('pg_catalog', 'information_schema')`)
-  expect(found).toEqual([{ schema: 'public', name: 'notes' }])
-})
+    expect(found).toEqual([{ schema: 'public', name: 'notes' }])
+  })
 
-test('a backup of an older version gets the newer migrations; one of a newer version is refused', {
-  ...verifies('backup.restore-older-version'),
-}, async () => {
-  const older = await emptyPlace('embedded')
-  const { db } = await openPlace(older)
-  await migrate(db, () => {}, { names: migrationNames().slice(0, -1) })
-  await addWorkspaces(db, 5)
-  const path = join(newFolder(), 'old.backup')
-  const key = Buffer.alloc(32, 1)
-  const description = { madeAt: new Date(), key, files: 'listed' } as const
-  writeFileSync(path, await withBackup(db, description, (backup) => buffer(backup)))
-  expect(headerIn(path).migrations).toEqual(migrationNames().slice(0, -1))
-  const target = await emptyPlace(kind, key)
-  await restoreInto(target, path)
-  const restored = await openPlace(target)
-  expect(await restored.db.rows(sql`select name from migrations order by name`)).toEqual(
-    migrationNames().map((name) => ({ name })),
+  test('a backup of an older version gets the newer migrations; one of a newer version is refused', {
+    ...verifies('backup.restore-older-version'),
+  }, async () => {
+    const older = await emptyPlace('embedded')
+    const { db } = await openPlace(older)
+    await migrate(db, () => {}, { names: migrationNames().slice(0, -1) })
+    await addWorkspaces(db, 5)
+    const path = join(newFolder(), 'old.backup')
+    const key = Buffer.alloc(32, 1)
+    const description = { madeAt: new Date(), key, files: 'listed' } as const
+    writeFileSync(path, await withBackup(db, description, (backup) => buffer(backup)))
+    expect(headerIn(path).migrations).toEqual(migrationNames().slice(0, -1))
+    const target = await emptyPlace(kind, key)
+    await restoreInto(target, path)
+    const restored = await openPlace(target)
+    expect(await restored.db.rows(sql`select name from migrations order by name`)).toEqual(
+      migrationNames().map((name) => ({ name })),
+    )
+    expect(await restored.db.row(sql`select count(*)::int as count from workspaces`)).toEqual({ count: 5 })
+
+    const header = { ...headerIn(path), migrations: [...migrationNames(), '9999_future.sql'] }
+    const newer = join(newFolder(), 'new.backup')
+    writeFileSync(newer, await buffer(compressed(textOf(header, none()))))
+    await verifyBackup(newer)
+    const untouched = await emptyPlace('embedded')
+    await expect(restoreInto(untouched, newer)).rejects.toThrow('9999_future.sql')
+    expect(readdirSync(untouched.BATON_DATA_DIR as string)).toEqual([])
+  })
+
+  async function* none() {}
+
+  test(
+    'a deep verification restores the backup and leaves nothing behind',
+    verifies('backup.verify-deep'),
+    async () => {
+      const service = await newService()
+      await addWorkspaces(service.db, 50)
+      const path = await made(service)
+      const before = readdirSync(service.backupDir)
+      expect(await verifyDeeply(path, () => {})).toMatchObject({ rows: await rowsOf(service.db) })
+      expect(readdirSync(service.backupDir)).toEqual(before)
+    },
   )
-  expect(await restored.db.row(sql`select count(*)::int as count from workspaces`)).toEqual({ count: 5 })
 
-  const header = { ...headerIn(path), migrations: [...migrationNames(), '9999_future.sql'] }
-  const newer = join(newFolder(), 'new.backup')
-  writeFileSync(newer, await buffer(compressed(textOf(header, none()))))
-  await verifyBackup(newer)
-  const untouched = await emptyPlace('embedded')
-  await expect(restoreInto(untouched, newer)).rejects.toThrow('9999_future.sql')
-  expect(readdirSync(untouched.BATON_DATA_DIR as string)).toEqual([])
-})
+  const rowsOf = async (db: Db) => Object.values(await sums(db)).reduce((total, { rows }) => total + rows, 0)
 
-async function* none() {}
-
-test('a deep verification restores the backup and leaves nothing behind', verifies('backup.verify-deep'), async () => {
-  const service = await newService()
-  await addWorkspaces(service.db, 50)
-  const path = await made(service)
-  const before = readdirSync(service.backupDir)
-  expect(await verifyDeeply(path, () => {})).toMatchObject({ rows: await rowsOf(service.db) })
-  expect(readdirSync(service.backupDir)).toEqual(before)
-})
-
-const rowsOf = async (db: Db) => Object.values(await sums(db)).reduce((total, { rows }) => total + rows, 0)
-
-test('a backup on PostgreSQL under writes is one snapshot', verifiesOnPostgres('backup.online-postgres'), async () => {
-  const service = await newService()
-  await addWorkspaces(service.db, 500)
-  let writing = true
-  let rounds = 0
-  const writer = async () => {
-    while (writing) {
-      await addWorkspaces(service.db, 1)
-      await service.db.run(sql`
+  test(
+    'a backup on PostgreSQL under writes is one snapshot',
+    verifiesOnPostgres('backup.online-postgres'),
+    async () => {
+      const service = await newService()
+      await addWorkspaces(service.db, 500)
+      let writing = true
+      let rounds = 0
+      const writer = async () => {
+        while (writing) {
+          await addWorkspaces(service.db, 1)
+          await service.db.run(sql`
         insert into teams (id, workspace_id, name, key, created_at, updated_at)
         select 'team_' || w.id, w.id, 'T', 'T', now(), now() from workspaces w
-        where not exists (select from teams t where t.workspace_id = w.id)`)
-      rounds++
-    }
-  }
-  const writers = [writer(), writer()]
-  const paths: string[] = []
-  for (const name of ['1.backup', '2.backup', '3.backup']) paths.push(await made(service, name))
-  writing = false
-  await Promise.all(writers)
-  expect(rounds).toBeGreaterThan(3)
-  for (const path of paths) {
-    const env = { DATABASE_URL: await newPostgres(), BATON_SECRET_KEY: keyOf(service) }
-    // Adding the foreign keys fails if a row refers to a missing one.
-    await restoreInto(env, path)
-  }
+        where not exists (select from teams t where t.workspace_id = w.id) on conflict do nothing`)
+          rounds++
+        }
+      }
+      const writers = [writer(), writer()]
+      const paths: string[] = []
+      for (const name of ['1.backup', '2.backup', '3.backup']) paths.push(await made(service, name))
+      writing = false
+      await Promise.all(writers)
+      expect(rounds).toBeGreaterThan(3)
+      for (const path of paths) {
+        const env = { DATABASE_URL: await newPostgres(), BATON_SECRET_KEY: service.key.toString('base64') }
+        // Adding the foreign keys fails if a row refers to a missing one.
+        await restoreInto(env, path)
+      }
+    },
+  )
 })

@@ -56,7 +56,7 @@ const target = async () => {
   return { url, db }
 }
 
-describe('a move to PostgreSQL', () => {
+describe('a move to PostgreSQL', { timeout: 180_000 }, () => {
   test('copies every table, marks the directory and deletes nothing', {
     ...verifiesOnPostgres('move.equal', 'move.marks-source'),
   }, async () => {
