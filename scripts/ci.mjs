@@ -15,18 +15,18 @@ const parts = [
     title: 'Tests on PostgreSQL',
     command: () => ['npm', 'run', '--silent', 'test:postgres', '--', '--third', seconds() < 1800 ? 'auto' : 'none'],
   },
-  { title: 'Programs of others', command: ['npm', 'run', '--silent', 'test:foreign'], latestSeconds: 2450 },
-  { title: 'Query plans', command: ['npm', 'run', '--silent', 'check:plans'], latestSeconds: 2500 },
-  { title: 'Other versions of Node', command: ['npm', 'run', '--silent', 'check:nodes'], latestSeconds: 2550 },
+  { title: 'Programs of others', command: ['npm', 'run', '--silent', 'test:foreign'], latestSeconds: 2250 },
+  { title: 'Query plans', command: ['npm', 'run', '--silent', 'check:plans'], latestSeconds: 2300 },
+  { title: 'Other versions of Node', command: ['npm', 'run', '--silent', 'check:nodes'], latestSeconds: 2400 },
   {
     title: 'Real coding agents',
     command: ['npm', 'run', '--silent', 'test:agents', '--', '--if-installable', 'opencode'],
-    latestSeconds: 2500,
+    latestSeconds: 2400,
   },
   {
     title: 'README in a fresh clone',
     command: [process.execPath, 'scripts/try-readme.mjs'],
-    latestSeconds: 2550,
+    latestSeconds: 2450,
   },
 ]
 
