@@ -67,22 +67,29 @@ async function writeNext(ctx: Context, storage: Storage, signal: AbortSignal): P
     db.run(sql`update exports set state = ${state}, claimed_until = ${until}, claim_id = null where ${held}`)
   // Workers died while they wrote it.
   if (claimed.attempts > maxAttempts) return (await release('failed', null)) > 0
-  const renew = () => db.run(sql`update exports set claimed_until = ${plus(clock.now(), claimMs)} where ${held}`)
+  // Another worker writes the same key once it has the claim.
+  const lost = new AbortController()
+  const ended = AbortSignal.any([signal, lost.signal])
+  const renew = async () => {
+    const renewed = await db.run(sql`
+      update exports set claimed_until = ${plus(clock.now(), claimMs)} where ${held}`)
+    if (renewed === 0) lost.abort()
+  }
   const stopRenewing = repeat(clock, claimMs / 4, renew, ({ message }) => log.warn({ message }, 'could not renew'))
   try {
-    const archive = await writeArchive(ctx, storage, claimed.workspace_id, signal)
+    const archive = await writeArchive(ctx, storage, claimed.workspace_id, ended)
     try {
-      await storage.put(archiveKey(id), addAbortSignal(signal, archive.read()), archive.bytes)
+      await storage.put(archiveKey(id), addAbortSignal(ended, archive.read()), archive.bytes)
     } finally {
       await archive.close()
     }
     const ready = await db.run(sql`
       update exports set state = 'ready', bytes = ${archive.bytes}, claimed_until = null, claim_id = null where ${held}`)
-    // Deleted meanwhile. Another worker writes the same key.
+    // Deleted meanwhile, or another worker has the claim.
     if (ready === 0) await removeIfDeleted(ctx, storage, id)
   } catch (error) {
     if (signal.aborted) await release('running', null)
-    else {
+    else if (!lost.signal.aborted) {
       log.error({ export: id, message: (error as Error).message }, 'an export failed')
       await release(claimed.attempts < maxAttempts ? 'running' : 'failed', plus(clock.now(), claimMs))
     }

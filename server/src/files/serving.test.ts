@@ -3,6 +3,8 @@ import { content, contentAs, png, storedKeys, upload } from '../../test/files.ts
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { sql } from '../db/sql.ts'
 import { sweep } from '../housekeeping.ts'
+import { disableAccounts } from '../login/users.ts'
+import { transact } from '../unit-of-work.ts'
 
 describe('content', () => {
   test('cannot run anything', verifies('file.headers', 'file.svg-never-inline'), async ({ app }) => {
@@ -129,6 +131,21 @@ test('a link of a token for selected teams ends with the token', verifies('file.
   expect((await content(app, pathname)).status).toBe(200)
   await owner.delete(`/personal-tokens/${made.personal_token.id}`)
   expect((await content(app, pathname)).status).toBe(404)
+})
+
+test('a link ends with its maker and its workspace', verifies('file.signed-link'), async ({ app }) => {
+  const { owner, member } = await app.workspace()
+  const { body: issue } = await owner.post('/issues', { title: 'One' })
+  const { body: file } = await upload(owner, png(), 'a', { target_type: 'issue', target_id: issue.id })
+  const linkOf = async (person: typeof owner) =>
+    new URL((await person.post(`/files/${file.id}/link`)).body.url).pathname
+  const [byMember, byOwner] = [await linkOf(member), await linkOf(owner)]
+  const statuses = async () => [(await content(app, byMember)).status, (await content(app, byOwner)).status]
+  expect(await statuses()).toEqual([200, 200])
+  await transact(app.ctx, null, (unit) => disableAccounts(unit, [member.user.email]))
+  expect(await statuses()).toEqual([404, 200])
+  await app.ctx.db.run(sql`update workspaces set purged_since = ${app.clock.now()} where id = ${owner.workspaceId}`)
+  expect(await statuses()).toEqual([404, 404])
 })
 
 describe('the sweep', () => {

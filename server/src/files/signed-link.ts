@@ -53,7 +53,9 @@ function claimOf({ keys, clock }: Context, token: string): Claim {
 export async function openLink(ctx: Context, token: string, headers: Headers) {
   const claim = claimOf(ctx, token)
   const { workspace } = found(
-    await ctx.db.row<{ workspace: string }>(sql`select workspace_id as workspace from files where id = ${claim.file}`),
+    await ctx.db.row<{ workspace: string }>(sql`
+      select w.id as workspace from files f join workspaces w on w.id = f.workspace_id
+      where f.id = ${claim.file} and w.purged_since is null`),
   )
   const maker = claim.right.startsWith('i')
     ? await findApp(ctx, claim, workspace)
@@ -68,7 +70,7 @@ async function findMember({ db, clock }: Context, { user, right }: Claim, worksp
   const token = right.startsWith('t') ? Buffer.from(right.slice(1), 'base64url') : null
   const { role, teams } = found(
     await db.row<Pick<Member, 'role'> & { teams: string[] | null }>(sql`
-      select m.role, t.team_ids as teams from memberships m
+      select m.role, t.team_ids as teams from memberships m join users u on u.id = m.user_id and u.disabled_at is null
       left join personal_tokens t on t.token_hash = ${token} and t.user_id = m.user_id
         and t.workspace_id = m.workspace_id and t.expires_at > ${clock.now()}
       where m.workspace_id = ${workspace} and m.user_id = ${user} and (${token === null} or t.id is not null)`),

@@ -11,6 +11,7 @@ import {
   problemsOf,
   upload,
 } from '../../test/imports.ts'
+import { sql } from '../db/sql.ts'
 
 const jiraHeader = ['Summary', 'Issue key', 'Issue id', 'Project name', 'Status', 'Created', 'Comment']
 const jira = (...rows: string[][]) => csv(jiraHeader, ...rows)
@@ -96,6 +97,19 @@ describe('the same ids of another source', () => {
       expect(renamed.counts.issues).toMatchObject({ updated: 1 })
     },
   )
+})
+
+test('an issue that was made personal gets no more comments', verifies('import.no-side-effects'), async ({ app }) => {
+  const { owner, admin } = await app.workspace()
+  const row = (comment: string) =>
+    jira(['Oil the hinges', 'DOOR-1', '1', 'Door', 'To Do', '13/Mar/24 8:00 AM', comment])
+  await importAll(app, admin, 'jira', row(''))
+  const issue = await issueCalled(owner, 'Oil the hinges')
+  await app.ctx.db.run(sql`update issues set reporter_id = ${owner.user.id} where id = ${issue.id}`)
+  expect((await owner.put(`/issues/${issue.id}`, { personal: true, team_id: null })).status).toBe(200)
+  const again = await importAll(app, admin, 'jira', row('13/Mar/24 9:00 AM;a1;Creaks'))
+  expect(again.counts.comments).toMatchObject({ created: 0, skipped: 1 })
+  expect((await owner.get(`/comments?target_type=issue&target_id=${issue.id}`)).body.data).toEqual([])
 })
 
 describe('the mapping of the last import of the source', () => {

@@ -35,7 +35,8 @@ export const comments: Phase<SourceComment & { index: number }> = {
       (issueRefs.size === 0
         ? []
         : await db.rows<{ id: string }>(sql`
-        select id from issues where id = any(${[...issueRefs.values()].map((ref) => ref.target_id)})`)
+        select id from issues
+        where id = any(${[...issueRefs.values()].map((ref) => ref.target_id)}) and not personal`)
       ).map(({ id }) => id),
     )
     const attachments = await readAttachments(
