@@ -5,6 +5,7 @@ import { useMe } from '../data/me.ts'
 import { Button } from '../ui/button.tsx'
 import { Block } from '../ui/copy.tsx'
 import { Crumbs } from '../ui/crumbs.tsx'
+import { DocsLink } from '../ui/docs-link.tsx'
 import { Page, Section } from '../ui/layout.tsx'
 import { Notice } from '../ui/states.tsx'
 
@@ -148,15 +149,8 @@ export function AddCodingAgentScreen() {
         The agent has the rights of the user who runs the command, and reads what members write in issues. Use a
         container for agents that ask nothing, and <Code>--people</Code> to limit who can give it work.
       </Notice>
-      <p>
-        <a
-          href="/docs/coding-agents"
-          target="_blank"
-          rel="noreferrer"
-          className="font-medium text-accent-ink underline underline-offset-2"
-        >
-          Guide: coding agents
-        </a>
+      <p className="text-accent-ink">
+        <DocsLink page="coding-agents">Guide: coding agents</DocsLink>
       </p>
     </Page>
   )

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { instanceQuery } from '../data/instance.ts'
 import { useMe } from '../data/me.ts'
 import { cx } from '../ui/class-names.ts'
+import { DocsLink } from '../ui/docs-link.tsx'
 
 /** Notice that personal agents need a language model. Renders nothing if the instance has one. */
 export function NoModel({ className }: { className?: string }) {
@@ -12,14 +13,7 @@ export function NoModel({ className }: { className?: string }) {
     <p className={cx('rounded border border-warn/40 bg-warn-wash px-2.5 py-1.5 text-xs text-warn-ink', className)}>
       Personal agents need a language model. This instance has none.{' '}
       {isManager ? (
-        <a
-          href="/docs/running#settings"
-          target="_blank"
-          rel="noreferrer"
-          className="font-medium underline underline-offset-2"
-        >
-          How to set one up
-        </a>
+        <DocsLink page="running#settings">How to set one up</DocsLink>
       ) : (
         'Ask your administrator to set one up.'
       )}

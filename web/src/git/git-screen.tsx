@@ -8,6 +8,7 @@ import { connectionsQuery, refreshConnections, whyManagers } from '../data/git.t
 import { useMe } from '../data/me.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { DocsLink } from '../ui/docs-link.tsx'
 import { Page } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pill } from '../ui/pill.tsx'
@@ -43,7 +44,7 @@ function Git() {
           list.length === 0 ? (
             <Empty icon={GitBranch} title="No repositories connected" action={button}>
               Connect GitHub, GitLab, Gitea or Forgejo. Branches and pull requests that name an issue are shown on it,
-              and can move it to another status.
+              and can move it to another status. <DocsLink page="git">How to connect them</DocsLink>
             </Empty>
           ) : (
             <>

@@ -8,6 +8,7 @@ import { importsQuery, refreshImports, uploadImportFile } from '../data/imports.
 import { useMe } from '../data/me.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { DocsLink } from '../ui/docs-link.tsx'
 import { Choices, Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Page } from '../ui/layout.tsx'
@@ -40,7 +41,8 @@ function Imports() {
         {(list) =>
           list.length === 0 ? (
             <Empty icon={Download} title="No imports" action={button}>
-              Bring issues from Linear, GitHub, Jira or a CSV file. A preview shows what would be imported.
+              Bring issues from Linear, GitHub, Jira or a CSV file. A preview shows what would be imported.{' '}
+              <DocsLink page="importing">How to get the file</DocsLink>
             </Empty>
           ) : (
             <List imports={list} />

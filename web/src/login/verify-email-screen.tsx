@@ -1,6 +1,7 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { rereadAccount } from '../data/account.ts'
+import { accountQuery, rereadAccount } from '../data/account.ts'
 import { api, isBatonError, queries } from '../data/api.ts'
 import { meQuery, useMe } from '../data/me.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
@@ -12,6 +13,9 @@ import { invalidLink, linkToken } from './link-token.ts'
 /** A click is needed: programs that scan mails open links, too. */
 export function VerifyEmailScreen() {
   const { user } = useMe()
+  const { data: account } = useQuery(accountQuery)
+  const pending = account?.pending_email
+  const isOther = pending && pending !== user.email
   const [token] = useState(linkToken)
   const [state, setState] = useState<'open' | 'done' | 'invalid'>(token ? 'open' : 'invalid')
   const form = useForm(async () => {
@@ -50,7 +54,7 @@ export function VerifyEmailScreen() {
   return (
     <CenteredPage
       title="Confirm this e-mail address?"
-      hint={`You are signed in as ${user.display_name}, ${user.email}.`}
+      hint={`You are signed in as ${user.display_name}, ${user.email}.${isOther ? ` Your address becomes ${pending}.` : ''}`}
     >
       <form onSubmit={form.submit} className="space-y-4">
         {form.problem && <Notice tone="bad">{form.problem}</Notice>}

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { api, queries } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
 import { Button } from '../ui/button.tsx'
+import { DocsLink } from '../ui/docs-link.tsx'
 import { useForm } from '../ui/form.ts'
 import { Card, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
@@ -45,9 +46,7 @@ function Status({ status: { state, reason, queued, failed_24h: failed } }: { sta
     return (
       <Notice>
         This instance sends no mail. Invitations give you a link to send yourself.{' '}
-        <a href="/docs/mail" target="_blank" rel="noreferrer" className="font-medium underline underline-offset-2">
-          How to set up mail
-        </a>
+        <DocsLink page="mail">How to set up mail</DocsLink>
       </Notice>
     )
   }
