@@ -15,6 +15,7 @@ import { exportRoutes } from './exports/routes.ts'
 import { watchService } from './figures.ts'
 import { fileRoutes } from './files/routes.ts'
 import { gitRoutes } from './git/routes.ts'
+import { allOf } from './hooks.ts'
 import type { Timeouts } from './http/arrival.ts'
 import { Door } from './http/invoke.ts'
 import { Metrics } from './http/metrics.ts'
@@ -56,6 +57,7 @@ export async function createApp(
   web: WebFiles | null = null,
   timeouts?: Timeouts,
 ): Promise<{ http: FastifyInstance; door: Door }> {
+  ctx.hooks = allOf([])
   const live = new Live(ctx.db, ctx.clock, ctx.log)
   const issuers = new Issuers(ctx)
   const door: Door = new Door(ctx, api, [

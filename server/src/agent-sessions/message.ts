@@ -6,6 +6,7 @@ import type { UnitOfWork } from '../unit-of-work.ts'
 import { type ActivityDraft, append } from './append.ts'
 import { recordPrompted } from './events.ts'
 import type { Idempotency } from './idempotency.ts'
+import { reportOutcome } from './outcomes.ts'
 import type { Session } from './session.ts'
 import { sendSessionHint } from './session-hint.ts'
 import { afterMessage, beginStopping, type Lifecycle } from './state.ts'
@@ -47,5 +48,12 @@ async function appendPrompt(
   await recordPrompted(unit, session, activity)
   await markQuestionsRead(unit, session)
   sendSessionHint(tx, session)
+  const reason = lifecycle.state === 'stopping' ? lifecycle.endReason : null
+  await reportOutcome(
+    unit,
+    session,
+    reason === 'stopped' || reason === 'undelegated' ? reason : 'message',
+    activity.seq,
+  )
   return activity
 }

@@ -15,6 +15,7 @@ import { checkAnswer, checkedBody } from './bodies.ts'
 import { checkedKey, findKnown, hashOf, type Idempotency, type KnownActivity, replay } from './idempotency.ts'
 import { notifies, notifyRequester } from './inbox.ts'
 import { postMessage } from './message.ts'
+import { reportActivity } from './outcomes.ts'
 import { mustSeeSession } from './read.ts'
 import {
   canMessage,
@@ -79,6 +80,7 @@ async function postAsAgent(ctx: Context, caller: App, post: Post): Promise<Agent
       await linkReferenced(unit, { type: 'session', id: sessionId }, text)
       sendSessionHint(tx, posted.session)
       await notifyRequester(unit, posted.session, input.content.type)
+      await reportActivity(unit, posted.session, posted.activity)
     }
     return posted.activity
   })
