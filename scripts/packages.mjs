@@ -24,7 +24,7 @@ export async function packPackages(to) {
   return Object.fromEntries(names.map((name) => [name, join(to, fileOf(name))]))
 }
 
-const isPacked = (path) => !/\.(map|tsbuildinfo)$|\.sources$/.test(path)
+const isPacked = (path) => !/\.(map|tsbuildinfo|test\.yml)$|\.sources$/.test(path)
 const copy = (source, to, filter = isPacked) => cpSync(source, to, { recursive: true, filter })
 
 function stageProtocol(to) {

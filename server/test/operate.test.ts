@@ -85,7 +85,7 @@ test('the command explains what is wrong', { timeout: 60_000 }, async () => {
 /** A request to the socket. */
 const ask = (socketPath: string, method: string, path: string, body = '') =>
   new Promise<number>((resolve, reject) => {
-    const sent = request({ socketPath, method, path }, (response) => {
+    const sent = request({ socketPath, method, path, agent: false }, (response) => {
       response.resume()
       resolve(response.statusCode ?? 0)
     })

@@ -20,7 +20,7 @@ async function answerTo(rootUrl: string, text: string) {
 
 describe('connections', () => {
   test('that never send a byte are closed, all of them, and no others', async ({ app }) => {
-    const { http } = await createApp(app.ctx, { stopping: false }, undefined, null, { requestMs: 500 })
+    const { http } = await createApp(app.ctx, { stopping: false }, undefined, null, { requestMs: 3000 })
     await http.listen({ host: '127.0.0.1', port: 0 })
     const { port } = http.server.address() as AddressInfo
     const sockets: Socket[] = []

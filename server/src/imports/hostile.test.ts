@@ -116,7 +116,7 @@ test('a text that looks like an address for long is read at once', verifies('imp
   expect(person(`${'a'.repeat(243)}@example.com`)?.email).toBeNull()
 })
 
-describe('a source that does not fit into memory', () => {
+describe('a source that does not fit into memory', { timeout: 240_000 }, () => {
   test('has too many problems: all are counted', verifies('import.csv-hostile'), async ({ app }) => {
     const { owner } = await app.workspace()
     const id = await upload(owner, 'linear', `ID,Title,Team\nA-1,One,Web\n${',\n'.repeat(20_000)}`)
