@@ -58,6 +58,7 @@ const ownedTables = {
     'git_automation',
   ],
   comments: ['comments', 'reactions'],
+  automations: ['automations', 'automation_runs'],
   imports: ['imports', 'import_problems', 'import_attachments', 'external_refs'],
   exports: ['exports', 'restores'],
   'agent-apps': ['agent_apps', 'app_icons', 'installations', 'listeners'],

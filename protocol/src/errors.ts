@@ -53,6 +53,10 @@ export const errors = {
     message:
       'The team is the only one of an installation or a webhook. Give these another team, or delete them, first.',
   },
+  AUTOMATION_LIMIT_REACHED: {
+    status: 409,
+    message: 'The team or the workspace has the most automations it can have, see details.limit. Delete one first.',
+  },
   BUDGET_REACHED: {
     status: 409,
     message: 'The agent has reached its budget. See details. A manager can raise it on the page of the app.',

@@ -3,6 +3,7 @@ import { agentApps } from './agent-apps.ts'
 import { agentSessions } from './agent-sessions.ts'
 import { agents } from './agents.ts'
 import { audit } from './audit.ts'
+import { automations } from './automations.ts'
 import { comments } from './comments.ts'
 import { docs } from './docs.ts'
 import { events } from './events.ts'
@@ -82,6 +83,21 @@ export type {
   UserQuery,
 } from './agents.ts'
 export type { AuditAction, AuditEntry } from './audit.ts'
+export {
+  type ActionResult,
+  type Automation,
+  type AutomationAction,
+  type AutomationChange,
+  type AutomationFilter,
+  type AutomationRun,
+  type AutomationTrial,
+  type AutomationTrigger,
+  automationBodies,
+  type NewAutomation,
+  type PausedReason,
+  type RunReason,
+  sessionOutcomes,
+} from './automations.ts'
 export { branchName } from './branch-name.ts'
 export {
   type Comment,
@@ -241,6 +257,7 @@ export const api = {
   ...issues,
   ...related,
   ...templates,
+  ...automations,
   ...projects,
   ...comments,
   ...files,

@@ -130,6 +130,28 @@ export const limits = {
   signUpsPerAddress: 60,
 } as const
 
+/** Apart from the others, so that only the screens of automations load them. */
+export const automationLimits = {
+  perTeam: 50,
+  perWorkspace: 200,
+  actions: 5,
+  /** Least time between two instants of a schedule. */
+  everyMinutes: 15,
+  dueInDays: 365,
+  notified: 20,
+  runsPerHour: 60,
+  runsPerDay: 500,
+  runsPerHourInWorkspace: 1000,
+  /** Runs that the limits skip in an hour before the automation is paused. */
+  skipsPerHour: 100,
+  failuresInARow: 5,
+  /** Automations that cause each other. */
+  depth: 3,
+  runDays: 30,
+  /** Events that a trial looks at. */
+  triedEvents: 500,
+} as const
+
 /** Limits of programs alone, apart from the others so that browsers do not load them. */
 export const programLimits = {
   exportsPerDay: 3,

@@ -209,6 +209,18 @@ export const routes = {
   updateTemplate: { method: 'PUT', path: '/templates/:template_id', caller: 'member' },
   deleteTemplate: { method: 'DELETE', path: '/templates/:template_id', caller: 'member' },
 
+  listAutomations: { method: 'GET', path: '/automations', caller: 'member' },
+  createAutomation: { method: 'POST', path: '/automations', caller: 'member' },
+  tryAutomation: { method: 'POST', path: '/automations/try', caller: 'member' },
+  getAutomation: { method: 'GET', path: '/automations/:automation_id', caller: 'member' },
+  updateAutomation: { method: 'PUT', path: '/automations/:automation_id', caller: 'member' },
+  deleteAutomation: { method: 'DELETE', path: '/automations/:automation_id', caller: 'member' },
+  enableAutomation: { method: 'POST', path: '/automations/:automation_id/enable', caller: 'member' },
+  disableAutomation: { method: 'POST', path: '/automations/:automation_id/disable', caller: 'member' },
+  takeOverAutomation: { method: 'POST', path: '/automations/:automation_id/take-over', caller: 'manager' },
+  runAutomation: { method: 'POST', path: '/automations/:automation_id/run', caller: 'member' },
+  listAutomationRuns: { method: 'GET', path: '/automations/:automation_id/runs', caller: 'member' },
+
   listProjects: { method: 'GET', path: '/projects', caller: 'member or app', scope: 'read' },
   createProject: { method: 'POST', path: '/projects', caller: 'member or app', scope: 'write' },
   getProject: { method: 'GET', path: '/projects/:project_id', caller: 'member or app', scope: 'read' },

@@ -6,6 +6,8 @@ import { agentSessionRoutes } from './agent-sessions/routes.ts'
 import { sessionStreamRoutes } from './agent-sessions/stream.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
+import { automationRoutes } from './automations/routes.ts'
+import { automationHooks } from './automations/triggers.ts'
 import { commentRoutes } from './comments/routes.ts'
 import type { Context } from './context.ts'
 import { deleteTeamRoutes } from './delete-team.ts'
@@ -57,7 +59,7 @@ export async function createApp(
   web: WebFiles | null = null,
   timeouts?: Timeouts,
 ): Promise<{ http: FastifyInstance; door: Door }> {
-  ctx.hooks = allOf([])
+  ctx.hooks = allOf([automationHooks])
   const live = new Live(ctx.db, ctx.clock, ctx.log)
   const issuers = new Issuers(ctx)
   const door: Door = new Door(ctx, api, [
@@ -76,6 +78,7 @@ export async function createApp(
     ...planningRoutes,
     ...viewRoutes,
     ...templateRoutes,
+    ...automationRoutes,
     ...issueRoutes,
     ...projectRoutes,
     ...commentRoutes,

@@ -4,9 +4,14 @@ import type { Cause } from './trace.ts'
 /** The automation that makes a change, and how it came to run. */
 export interface Chain {
   automationId: string
+  /** The issue that it runs for. */
+  issueId: string | null
   /** Automations that ran before it, the first one first, each with the issue that it ran for. */
   before: readonly { automationId: string; issueId: string | null }[]
 }
+
+/** The automations of a chain, with the one that acts as the last. */
+export const linksOf = ({ automationId, issueId, before }: Chain) => [...before, { automationId, issueId }]
 
 /** The part of a unit of work that hooks get. `caller` is null where the service itself acts. */
 export interface HookUnit {

@@ -5,6 +5,7 @@ import { startTimers } from './agent-sessions/timers.ts'
 import { createBuiltInAgent } from './agents/inside-agents.ts'
 import { AgentRunner } from './agents/runner.ts'
 import { createApp } from './app.ts'
+import { AutomationWorker } from './automations/worker.ts'
 import { startBackups } from './backup/schedule.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError, withPort } from './config.ts'
@@ -200,6 +201,8 @@ function startWorking(
   const mails = createMailWorker(ctx, (outcome) => metrics.mail(outcome))
   const imports = new ImportWorker(ctx)
   imports.start(workWakeups)
+  const automations = new AutomationWorker(ctx)
+  automations.start(workWakeups)
   worker.start()
   a2a.start()
   replays.start()
@@ -220,6 +223,7 @@ function startWorking(
       agents.stop(),
       mails.stop(),
       imports.stop(),
+      automations.stop(),
     ])
     await a2a.stop()
   }

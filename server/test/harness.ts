@@ -12,6 +12,7 @@ import { chooseStrategy } from '../src/agents/choose-strategy.ts'
 import { createBuiltInAgent } from '../src/agents/inside-agents.ts'
 import { AgentRunner } from '../src/agents/runner.ts'
 import { createApp } from '../src/app.ts'
+import { AutomationWorker } from '../src/automations/worker.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import type { Context } from '../src/context.ts'
 import { Keyring, newSecret, sha256 } from '../src/crypto.ts'
@@ -156,6 +157,11 @@ export class TestApp {
   /** Reads and runs the imports that are due. */
   workOnImports() {
     return waitedFor(new ImportWorker(this.ctx).drain())
+  }
+
+  /** Starts the schedules that are due, and does all runs. */
+  workOnAutomations() {
+    return waitedFor(new AutomationWorker(this.ctx).drain())
   }
 
   /** Sends every mail that is due by the test's clock. Needs `SmtpServer.env`. */

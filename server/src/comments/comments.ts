@@ -74,12 +74,13 @@ export const createComment = (ctx: Context, caller: Actor, body: NewComment, ali
       is_resolved: false,
       // A reply shows the id of its thread, so a reply to an internal comment is internal too.
       internal: Boolean(body.internal) || Boolean(root?.internal),
+      automation_id: unit.chain?.automationId ?? null,
       created_at: now,
       updated_at: now,
     }
     const columns = sql`
       id, workspace_id, issue_id, project_id, parent_comment_id, author_id, text, mentioned_user_ids, is_resolved, internal,
-      created_at, updated_at`
+      automation_id, created_at, updated_at`
     await tx.run(insertRows(sql`comments`, columns, [row]))
     await linkReferenced(unit, { type: 'comment', id }, body.text)
     if (alias) await storeAlias(unit, alias, id)

@@ -66,6 +66,7 @@ export const remedies: Record<ErrorCode, string> = {
   LAST_SIGN_IN_METHOD: 'Set a password, add a passkey or connect a provider under Account, then remove this one.',
   MAIL_NOT_CONFIGURED:
     'The operator sets `BATON_SMTP_URL` and `BATON_MAIL_FROM` ([running Baton](running.md)). Until then the operator can create a reset link with `npm run operate -- reset-link`.',
+  AUTOMATION_LIMIT_REACHED: 'Delete an automation that is no longer used (`DELETE /automations/{automation_id}`).',
   PASSKEY_LIMIT_REACHED: 'Remove a passkey that you no longer use (`DELETE /auth/passkeys/{passkey_id}`).',
   PERSONAL_AGENT_LIMIT_REACHED:
     'Delete one (`DELETE /agents/personal/{agent_id}`), or change the instructions of an existing one.',

@@ -141,6 +141,8 @@ const sentences: Record<InboxKind, (actor: string, failed: boolean) => string> =
   webhook_struggling: () => 'Webhook attempts keep failing',
   install_request: (actor) => `${actor} requested an app installation`,
   budget_reached: (actor) => `${actor} reached its budget`,
+  automation_notice: () => 'Notice of an automation',
+  automation_paused: () => 'Automation paused',
 }
 
 /** The current names of mentioned users: those in a text can be forged. */

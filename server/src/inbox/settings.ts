@@ -25,6 +25,8 @@ const defaultWays: Record<InboxKind, NotificationWay> = {
   webhook_struggling: 'immediately',
   install_request: 'immediately',
   budget_reached: 'immediately',
+  automation_notice: 'immediately',
+  automation_paused: 'immediately',
 }
 const defaultHour = 8
 
