@@ -58,6 +58,8 @@ const ownedTables = {
     'git_automation',
   ],
   comments: ['comments', 'reactions'],
+  suggestions: ['suggestions'],
+  reviews: ['reviews'],
   imports: ['imports', 'import_problems', 'import_attachments', 'external_refs'],
   exports: ['exports', 'restores'],
   'agent-apps': ['agent_apps', 'app_icons', 'installations', 'listeners'],

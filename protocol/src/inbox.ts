@@ -16,6 +16,8 @@ export const inboxKinds = [
   'webhook_struggling',
   'install_request',
   'budget_reached',
+  'review_requested',
+  'suggestions_ready',
 ] as const
 export const InboxKind = Type.Enum(inboxKinds)
 export type InboxKind = Static<typeof InboxKind>
@@ -24,7 +26,7 @@ export const InboxEntry = Type.Object(
   {
     id: id('inb'),
     kind: InboxKind,
-    /** The issue, project, comment, agent session, webhook or app it is about. */
+    /** The issue, project, comment, agent session, webhook, app or team it is about. */
     subject_id: Type.String(),
     title: Type.String(),
     url: Type.String(),
@@ -39,7 +41,7 @@ export type InboxEntry = Static<typeof InboxEntry>
 /** The entries of the caller about one subject. */
 export const InboxThread = Type.Object(
   {
-    /** The issue, project, webhook or app; entries about a comment or session belong to its issue or project. */
+    /** The issue, project, webhook, app or team; entries about a comment or session belong to its issue or project. */
     subject_id: Type.String(),
     title: Type.String(),
     url: Type.String(),

@@ -21,6 +21,8 @@ const letters: Record<InboxKind, string> = {
   webhook_struggling: 's',
   install_request: 'i',
   budget_reached: 'b',
+  review_requested: 'r',
+  suggestions_ready: 'g',
 }
 
 interface Subscription {
