@@ -193,9 +193,10 @@ export class AgentSessionApi {
     return readActivities(db, config, sql`a.session_id = ${this.#work.sessionId} and ${which}`)
   }
 
-  /** An update of a session always applies to this one, whatever id the input has. */
+  /** Updates of a session and suggestions always apply to this one, whatever id the input has. */
   #withOwnSession({ operation }: Tool, input: Record<string, unknown>) {
-    return operation === api.updateAgentSession ? { ...input, session_id: this.#work.sessionId } : input
+    const isOwn = operation === api.updateAgentSession || operation === api.suggestChanges
+    return isOwn ? { ...input, session_id: this.#work.sessionId } : input
   }
 
   /** Finds the agent's comment by target and text. It does not check access: reading the comment does. */
