@@ -407,7 +407,10 @@ export async function makeScene(app: TestApp) {
 /** Work of an agent that waits for a review. */
 async function reviewScene(app: TestApp, { owner }: TestWorkspace, teamId: string): Promise<string> {
   await owner.put(`/teams/${teamId}/review`, { mode: 'on', accept_status: 'done' })
-  const robot = await app.installed(owner, { scopes: ['app:assignable'] })
+  const robot = await app.installed(owner, {
+    scopes: ['app:assignable'],
+    webhook: 'https://robots.example.com/hook',
+  })
   await owner.post('/issues', { title: 'Delegated', team_id: teamId, delegate_id: robot.userId })
   const { body: sessions } = await robot.get('/agent-sessions')
   await robot.post(`/agent-sessions/${sessions.data[0].id}/activities`, { content: { type: 'response', body: 'Done' } })
