@@ -7,7 +7,7 @@ import type { TestApp } from './harness.ts'
 /** A team with review on, whose member delegates issues to an app. */
 export async function reviewScene(app: TestApp, { accept_status = 'done' as string | null } = {}) {
   const scene = await sessionScene(app)
-  const { owner, member, team } = scene
+  const { owner, team } = scene
   const setReview = (review: object) => owner.put(`/teams/${team.id}/review`, review)
   await done(setReview({ mode: 'on', accept_status }))
 

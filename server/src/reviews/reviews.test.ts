@@ -200,7 +200,7 @@ test('the number of waiting reviews is a metric', async ({ app }) => {
   await delivered()
   const value = async () => {
     app.clock.advance({ seconds: 20 })
-    const { text } = await app.anonymous.getRoot('/metrics')
+    const { body: text } = await app.anonymous.getRoot('/metrics')
     return /^baton_reviews_waiting (\d+)$/m.exec(text)?.[1]
   }
   expect(await value()).toBe('2')
