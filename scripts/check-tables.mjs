@@ -59,6 +59,8 @@ const ownedTables = {
   ],
   comments: ['comments', 'reactions'],
   automations: ['automations', 'automation_runs'],
+  suggestions: ['suggestions'],
+  reviews: ['reviews'],
   imports: ['imports', 'import_problems', 'import_attachments', 'external_refs'],
   exports: ['exports', 'restores'],
   'agent-apps': ['agent_apps', 'app_icons', 'installations', 'listeners'],

@@ -94,6 +94,10 @@ export const errors = {
     status: 409,
     message: 'A replay of this webhook is running. Stop it, or wait until it is done.',
   },
+  REVIEW_DECIDED: {
+    status: 409,
+    message: 'The review was already decided or withdrawn. See details.state.',
+  },
   ROTATION_UNDER_WAY: {
     status: 409,
     message: 'A rotation with overlap is under way. Finish it, or rotate without overlap.',
@@ -106,6 +110,14 @@ export const errors = {
     status: 409,
     message:
       'The workspace has no room for this file. See details. A manager can delete files under Settings → Storage.',
+  },
+  SUGGESTION_DECIDED: {
+    status: 409,
+    message: 'A suggestion was already decided, so nothing was applied. See details, and read the suggestions again.',
+  },
+  SUGGESTION_OUTDATED: {
+    status: 409,
+    message: 'The value of a suggestion no longer exists, so nothing was applied. See details.suggestion_ids.',
   },
   TOKEN_LIMIT_REACHED: {
     status: 409,

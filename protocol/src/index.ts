@@ -29,10 +29,12 @@ import { planning } from './planning.ts'
 import { projects } from './projects.ts'
 import { related } from './related.ts'
 import { replays } from './replays.ts'
+import { reviews } from './reviews.ts'
 import type { RouteName } from './routes.ts'
 import { service } from './service.ts'
 import { sessionChanges } from './session-changes.ts'
 import { sso } from './sso.ts'
+import { suggestions } from './suggestions.ts'
 import { teams } from './teams.ts'
 import { templates } from './templates.ts'
 import { usage } from './usage.ts'
@@ -219,10 +221,26 @@ export {
 } from './projects.ts'
 export type { IssueSummary, Related, Watcher } from './related.ts'
 export type { NewReplay, Replay, SkipReason } from './replays.ts'
+export {
+  type Review,
+  type ReviewDetail,
+  type ReviewFilter,
+  TeamReview,
+  WorkReviewState,
+} from './reviews.ts'
 export * from './routes.ts'
 export type { Instance } from './service.ts'
 export type { ChangedFile, ChangesSummary, NewChanges, OmittedReason, SessionChanges } from './session-changes.ts'
 export { type SsoProblem, type SsoStart, ssoProblems } from './sso.ts'
+export {
+  type NewSuggestion,
+  type NewSuggestions,
+  type Suggestion,
+  type SuggestionDecision,
+  SuggestionField,
+  SuggestionState,
+  type TriagedIssue,
+} from './suggestions.ts'
 export type {
   GuidanceDraft,
   GuidancePreview,
@@ -273,6 +291,8 @@ export const api = {
   ...agents,
   ...agentSessions,
   ...sessionChanges,
+  ...suggestions,
+  ...reviews,
   ...usage,
   ...exports,
   ...git,

@@ -16,6 +16,11 @@ export const limits = {
   query: 200,
   importedIssues: 500,
   batchIssues: 100,
+  /** Suggestions in one call, and characters of the reason of each. */
+  suggestionsAtOnce: 20,
+  suggestionReason: 500,
+  /** Changes and comments of an agent in one review, the newest. */
+  reviewItems: 50,
   /** Templates of one team, or of the workspace. */
   templatesPerTeam: 50,
   viewsPerPerson: 100,

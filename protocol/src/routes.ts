@@ -201,6 +201,9 @@ export const routes = {
   // Not `issue_id`, which is the name of the original in the body: the SDK passes both in one object.
   markDuplicate: { method: 'PUT', path: '/issues/:duplicate_id/duplicate-of', caller: 'member' },
   unmarkDuplicate: { method: 'DELETE', path: '/issues/:duplicate_id/duplicate-of', caller: 'member' },
+  listSuggestions: { method: 'GET', path: '/issues/:issue_id/suggestions', caller: 'member or app', scope: 'read' },
+  decideSuggestions: { method: 'POST', path: '/issues/:issue_id/suggestions/decide', caller: 'member' },
+  listTriage: { method: 'GET', path: '/triage', caller: 'member' },
   watchIssue: { method: 'PUT', path: '/issues/:issue_id/watch', caller: 'member' },
   unwatchIssue: { method: 'DELETE', path: '/issues/:issue_id/watch', caller: 'member' },
 
@@ -431,6 +434,7 @@ export const routes = {
     programScope: 'read',
   },
   setSessionChanges: { method: 'PUT', path: '/agent-sessions/:session_id/changes', caller: 'app', scope: null },
+  suggestChanges: { method: 'POST', path: '/agent-sessions/:session_id/suggestions', caller: 'app', scope: null },
   stopAgentSession: { method: 'POST', path: '/agent-sessions/:session_id/stop', caller: 'member' },
   watchAgentSession: {
     method: 'GET',
@@ -541,6 +545,14 @@ export const routes = {
   linearAuthorize: { method: 'GET', path: '/linear/oauth/authorize', at: 'root', caller: 'anyone or person' },
   linearToken: { method: 'POST', path: '/linear/oauth/token', at: 'root', caller: 'anyone' },
   linearRevoke: { method: 'POST', path: '/linear/oauth/revoke', at: 'root', caller: 'anyone' },
+
+  // Reviews of what agents delivered
+  listReviews: { method: 'GET', path: '/reviews', caller: 'member' },
+  getReview: { method: 'GET', path: '/reviews/:review_id', caller: 'member' },
+  acceptReview: { method: 'POST', path: '/reviews/:review_id/accept', caller: 'member' },
+  sendBackReview: { method: 'POST', path: '/reviews/:review_id/send-back', caller: 'member' },
+  getTeamReview: { method: 'GET', path: '/teams/:team_id/review', caller: 'member' },
+  setTeamReview: { method: 'PUT', path: '/teams/:team_id/review', caller: 'manager' },
 
   // Inbox
   listInbox: { method: 'GET', path: '/inbox', caller: 'member' },

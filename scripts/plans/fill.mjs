@@ -278,6 +278,19 @@ async function loadSessions(run, workspaceId, userId) {
        then 1000 else 3 end) n`,
     [workspaceId],
   )
+  // Each session has a decided review and decided suggestions; a few of them wait.
+  await run(
+    `insert into reviews (id, workspace_id, session_id, issue_id, agent_id, round, seq, state, began_at, created_at)
+     select 'rev_' || substr(s.id, 6), s.workspace_id, s.id, s.issue_id, s.agent_id, 1, 3,
+       case when right(s.id, 2) = '00' then 'waiting' else 'accepted' end, now(), now()
+     from agent_sessions s`,
+  )
+  await run(
+    `insert into suggestions (id, workspace_id, issue_id, session_id, agent_id, field, value, reason, state, created_at)
+     select 'sug_' || n || substr(s.id, 7), s.workspace_id, s.issue_id, s.id, s.agent_id, 'type', 'bug', 'Because',
+       case when right(s.id, 2) = '00' and n = 1 then 'open' else 'declined' end, now()
+     from agent_sessions s, generate_series(1, 3) n`,
+  )
 }
 
 async function loadExports(run, workspaceId) {

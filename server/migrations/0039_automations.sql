@@ -66,35 +66,43 @@ alter table issue_changes add column automation_id text;
 -- The automations that led to the session.
 alter table agent_sessions add column chain jsonb;
 
-alter table inbox_entries add column automation_id text references automations on delete cascade;
-create index inbox_entries_automation on inbox_entries (automation_id) where automation_id is not null;
-create index if not exists inbox_entries_subject on inbox_entries
-  (workspace_id, user_id, (coalesce(issue_id, project_id, endpoint_id, app_id, automation_id)), id desc);
-alter table inbox_threads add column automation_id text references automations on delete cascade;
-create index inbox_threads_automation on inbox_threads (automation_id) where automation_id is not null;
--- An expression cannot be changed; the trigger is the only one that writes the column.
+-- Automations and teams as subjects. `subject_id` becomes an ordinary column, because the expression of a generated one
+-- cannot be changed; only the trigger writes it.
+alter table inbox_entries add column automation_id text references automations on delete cascade,
+  add column team_id text references teams on delete cascade;
+alter table inbox_threads add column automation_id text references automations on delete cascade,
+  add column team_id text references teams on delete cascade;
 alter table inbox_threads alter column subject_id drop expression;
+create index inbox_entries_automation on inbox_entries (automation_id) where automation_id is not null;
+create index inbox_threads_automation on inbox_threads (automation_id) where automation_id is not null;
+create index inbox_entries_team on inbox_entries (team_id) where team_id is not null;
+create index inbox_threads_team on inbox_threads (team_id) where team_id is not null;
+create index inbox_entries_of_subject on inbox_entries
+  (workspace_id, user_id, (coalesce(issue_id, project_id, endpoint_id, app_id, automation_id, team_id)), id desc);
 create or replace function place_inbox_thread() returns trigger language plpgsql as $$
 begin
   insert into inbox_threads as t
-    (workspace_id, user_id, subject_id, issue_id, project_id, endpoint_id, app_id, automation_id, moved_at, latest_id)
+    (workspace_id, user_id, subject_id, issue_id, project_id, endpoint_id, app_id, automation_id, team_id, moved_at, latest_id)
   values (new.workspace_id, new.user_id,
-    coalesce(new.issue_id, new.project_id, new.endpoint_id, new.app_id, new.automation_id),
+    coalesce(new.issue_id, new.project_id, new.endpoint_id, new.app_id, new.automation_id, new.team_id),
     new.issue_id, case when new.issue_id is null then new.project_id end,
     case when coalesce(new.issue_id, new.project_id) is null then new.endpoint_id end,
     case when coalesce(new.issue_id, new.project_id, new.endpoint_id) is null then new.app_id end,
     case when coalesce(new.issue_id, new.project_id, new.endpoint_id, new.app_id) is null then new.automation_id end,
+    case when coalesce(new.issue_id, new.project_id, new.endpoint_id, new.app_id, new.automation_id) is null
+      then new.team_id end,
     new.created_at, new.id)
   on conflict (workspace_id, user_id, subject_id) do update set
     latest_id = excluded.latest_id,
     archived_at = null,
-    moved_at = case when t.snoozed_until > new.created_at and new.kind not in ('mention', 'assignment', 'agent_needs_you')
+    moved_at = case when t.snoozed_until > new.created_at
+      and new.kind not in ('mention', 'assignment', 'agent_needs_you', 'review_requested')
       then t.moved_at else excluded.moved_at end,
     snoozed_until = case when t.snoozed_until > new.created_at
-      and new.kind not in ('mention', 'assignment', 'agent_needs_you') then t.snoozed_until end;
+      and new.kind not in ('mention', 'assignment', 'agent_needs_you', 'review_requested') then t.snoozed_until end;
   return null;
 end $$;
 drop trigger inbox_entries_place_thread on inbox_entries;
 create trigger inbox_entries_place_thread after insert on inbox_entries for each row
-  when (coalesce(new.issue_id, new.project_id, new.endpoint_id, new.app_id, new.automation_id) is not null)
+  when (coalesce(new.issue_id, new.project_id, new.endpoint_id, new.app_id, new.automation_id, new.team_id) is not null)
   execute function place_inbox_thread();

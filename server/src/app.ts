@@ -40,10 +40,14 @@ import { personalTokenRoutes } from './personal-tokens/routes.ts'
 import { planningRoutes } from './planning/routes.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { relatedRoutes } from './related.ts'
+import { reviewHooks } from './reviews/hooks.ts'
+import { reviewRoutes } from './reviews/routes.ts'
 import { type Lifecycle, serviceOperations, serviceRoutes, version } from './service.ts'
 import { recordBreakGlass } from './sso/break-glass.ts'
 import { Issuers } from './sso/issuers.ts'
 import { ssoRoutes } from './sso/routes.ts'
+import { suggestionHooks } from './suggestions/hooks.ts'
+import { suggestionRoutes } from './suggestions/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
 import { viewRoutes } from './views/routes.ts'
 import type { WebFiles } from './web/files.ts'
@@ -59,7 +63,7 @@ export async function createApp(
   web: WebFiles | null = null,
   timeouts?: Timeouts,
 ): Promise<{ http: FastifyInstance; door: Door }> {
-  ctx.hooks = allOf([automationHooks])
+  ctx.hooks = allOf([suggestionHooks, reviewHooks, automationHooks])
   const live = new Live(ctx.db, ctx.clock, ctx.log)
   const issuers = new Issuers(ctx)
   const door: Door = new Door(ctx, api, [
@@ -82,6 +86,8 @@ export async function createApp(
     ...issueRoutes,
     ...projectRoutes,
     ...commentRoutes,
+    ...suggestionRoutes,
+    ...reviewRoutes,
     ...fileRoutes,
     ...gitRoutes,
     ...importRoutes,

@@ -63,6 +63,8 @@ export interface SessionOutcome {
 export interface Hooks {
   recorded(unit: HookUnit, workspaceId: string, changes: readonly RecordedChange[]): Promise<void>
   sessionOutcome(unit: HookUnit, session: HookSession, outcome: SessionOutcome): Promise<void>
+  /** An issue was marked as a duplicate, or is no longer one; no event says so. */
+  duplicateMarked(unit: HookUnit, issueId: string): Promise<void>
   /** An agent was uninstalled or deleted. */
   agentGone(unit: HookUnit, agentId: string): Promise<void>
   memberGone(unit: HookUnit, workspaceId: string, userId: string): Promise<void>
@@ -79,6 +81,7 @@ export function allOf(features: readonly Partial<Hooks>[]): Hooks {
   return {
     recorded: call('recorded'),
     sessionOutcome: call('sessionOutcome'),
+    duplicateMarked: call('duplicateMarked'),
     agentGone: call('agentGone'),
     memberGone: call('memberGone'),
   }

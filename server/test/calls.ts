@@ -2,7 +2,7 @@ import type { Operation, RouteName, routes } from '@baton/protocol'
 import { unsubscribeUrl } from '../src/inbox/unsubscribe.ts'
 import { addIdentity, addPasskey } from '../src/login/methods.ts'
 import { pullRequestScene } from './git.ts'
-import type { TestApp } from './harness.ts'
+import type { TestApp, TestWorkspace } from './harness.ts'
 import { programOf } from './oauth.ts'
 
 export type WriteName = { [Name in RouteName]: (typeof routes)[Name]['method'] extends 'GET' ? never : Name }[RouteName]
@@ -245,6 +245,11 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
     files: [{ path: 'a', old_path: 'b', status: 'renamed', additions: 1, deletions: 0, patch: '+a', omitted: null }],
   },
   stopAgentSession: null,
+  suggestChanges: { suggestions: [{ field: 'priority', value: 'high', reason: 'It is on fire' }] },
+  decideSuggestions: { accept: ['x'], decline: ['y'] },
+  acceptReview: { comment: 'Thanks' },
+  sendBackReview: { reason: 'Not yet' },
+  setTeamReview: { mode: 'on', accept_status: 'done' },
   postActivity: { content: { type: 'prompt', body: 'Hello' } },
   approveConsent: { all_teams: true },
   denyConsent: null,
@@ -381,6 +386,7 @@ export async function makeScene(app: TestApp) {
     app_id: registered.app.id,
     installation_id: robot.installationId,
     session_id: session.id,
+    review_id: await reviewScene(app, workspace, team.id),
     request_id: consent.searchParams.get('request') ?? '',
     program_id: programs.data[0].id,
     provider_id: 'nobody',
@@ -396,6 +402,20 @@ export async function makeScene(app: TestApp) {
     pull_request_id: git.pullRequest.id,
   }
   return { ...workspace, ids, robot }
+}
+
+/** Work of an agent that waits for a review. */
+async function reviewScene(app: TestApp, { owner }: TestWorkspace, teamId: string): Promise<string> {
+  await owner.put(`/teams/${teamId}/review`, { mode: 'on', accept_status: 'done' })
+  const robot = await app.installed(owner, {
+    scopes: ['app:assignable'],
+    webhook: 'https://robots.example.com/hook',
+  })
+  await owner.post('/issues', { title: 'Delegated', team_id: teamId, delegate_id: robot.userId })
+  const { body: sessions } = await robot.get('/agent-sessions')
+  await robot.post(`/agent-sessions/${sessions.data[0].id}/activities`, { content: { type: 'response', body: 'Done' } })
+  const { body: waiting } = await owner.get('/reviews')
+  return waiting.data[0].id
 }
 
 /** An identity and a passkey, as if a provider and an authenticator had confirmed them. */

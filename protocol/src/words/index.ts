@@ -13,6 +13,7 @@ import { files } from './files.ts'
 import { git } from './git.ts'
 import { imports } from './imports.ts'
 import { people } from './people.ts'
+import { reviews } from './reviews.ts'
 import { tracker } from './tracker.ts'
 
 export { exampleId, exampleIds, exampleOtherId } from './examples.ts'
@@ -26,6 +27,7 @@ export const fieldWords: Readonly<Record<string, SectionWords>> = {
   ...people,
   ...tracker,
   ...agents,
+  ...reviews,
   ...deliveries,
   ...exports,
   ...git,
@@ -36,6 +38,7 @@ export const fieldWords: Readonly<Record<string, SectionWords>> = {
 /** Schemas with the fields of another. */
 const extended: Readonly<Record<string, string>> = {
   CreatedWebhook: 'Webhook',
+  ReviewDetail: 'Review',
   CreatedGitConnection: 'GitConnection',
   GitSecret: 'GitConnection',
   WebhookSecret: 'Webhook',

@@ -59,6 +59,7 @@ const reasons = {
   'evidence of this instance, which an archive could forge': ['audit_entries'],
   'work in progress': [
     'agent_work',
+    'suggestions',
     'mails',
     'imports',
     'import_problems',

@@ -27,6 +27,8 @@ const defaultWays: Record<InboxKind, NotificationWay> = {
   budget_reached: 'immediately',
   automation_notice: 'immediately',
   automation_paused: 'immediately',
+  review_requested: 'immediately',
+  suggestions_ready: 'daily',
 }
 const defaultHour = 8
 

@@ -23,6 +23,8 @@ const letters: Record<InboxKind, string> = {
   budget_reached: 'b',
   automation_notice: 'n',
   automation_paused: 'p',
+  review_requested: 'r',
+  suggestions_ready: 'g',
 }
 
 interface Subscription {
