@@ -11,6 +11,7 @@ import { files } from './files.ts'
 import { git } from './git.ts'
 import { imports } from './imports.ts'
 import { inbox } from './inbox.ts'
+import { insights } from './insights.ts'
 import { installations } from './installations.ts'
 import { issues } from './issues.ts'
 import { linear } from './linear.ts'
@@ -165,6 +166,18 @@ export {
   inboxKinds,
   type ThreadState,
 } from './inbox.ts'
+export type {
+  AgentFigures,
+  AgentInsights,
+  CycleInsights,
+  DeliveryInsights,
+  Durations,
+  FlowFigures,
+  FlowInsights,
+  InsightPeriodLength,
+  InsightQuery,
+  OpenByAge,
+} from './insights.ts'
 export type { Coverage, Installation } from './installations.ts'
 export {
   type Issue,
@@ -266,5 +279,6 @@ export const api = {
   ...inbox,
   ...notifications,
   ...live,
+  ...insights,
   ...audit,
 } satisfies { [Name in RouteName]: Operation }

@@ -22,6 +22,7 @@ import { Metrics } from './http/metrics.ts'
 import { createHttpServer } from './http/server.ts'
 import { importRoutes } from './imports/routes.ts'
 import { inboxRoutes } from './inbox/routes.ts'
+import { insightRoutes } from './insights/routes.ts'
 import { issueRoutes } from './issues/routes.ts'
 import { linearRoutes } from './linear/routes.ts'
 import { Live } from './live/live.ts'
@@ -80,6 +81,7 @@ export async function createApp(
     ...projectRoutes,
     ...commentRoutes,
     ...fileRoutes,
+    ...insightRoutes,
     ...gitRoutes,
     ...importRoutes,
     ...exportRoutes,
