@@ -2,7 +2,7 @@ import type { FlowFigures, FlowInsights } from '@baton/protocol'
 import { describe, expect } from 'vitest'
 import { type TestApp, type TestPerson, test, verifies } from '../../test/harness.ts'
 import { sql } from '../db/sql.ts'
-import { rollUpDue } from './rollup.ts'
+import { refillInsights, rollUpDue } from './rollup.ts'
 
 const dayMs = 86_400_000
 const read = async (person: TestPerson, query = ''): Promise<FlowInsights> => {
@@ -71,7 +71,9 @@ function expected(issues: readonly StoredIssue[], from: string, to: string) {
   const done = issues.filter(({ completed_at }) => inside(completed_at))
   const times = (since: (issue: StoredIssue) => string | null) =>
     done
-      .flatMap((issue) => (since(issue) ? [Date.parse(issue.completed_at as string) - Date.parse(since(issue) as string)] : []))
+      .flatMap((issue) =>
+        since(issue) ? [Date.parse(issue.completed_at as string) - Date.parse(since(issue) as string)] : [],
+      )
       .sort((one, other) => one - other)
   return {
     created: issues.filter(({ created_at }) => inside(created_at)).length,
@@ -101,43 +103,50 @@ function expectDurations(found: FlowFigures['lead_time'], exact: readonly number
 }
 
 describe('flow', () => {
-  test('agrees with the issues themselves, for a year and for each team', verifies('insight.flow', 'insight.durations'), async ({
-    app,
-  }) => {
-    const { owner, member, id } = await app.workspace()
-    const teams = [
-      (await owner.post('/teams', { name: 'Engineering', key: 'ENG' })).body,
-      (await owner.post('/teams', { name: 'Design', key: 'DES' })).body,
-    ]
-    await fillYear(app, owner, teams.map((team) => team.id))
-    // Small steps read every issue once, whatever their size.
-    await roll(app, { rowsPerStep: 70 })
-    const issues = await issuesOf(app, id)
-    expect(issues).toHaveLength(270)
-    const from = new Date(app.clock.now().getTime() - 365 * dayMs).toISOString().slice(0, 10)
-    for (const [query, some] of [
-      ['', issues],
-      [`&team_id=${teams[0].id}`, issues.filter(({ team_id }) => team_id === teams[0].id)],
-    ] as const) {
-      const { periods } = await read(member, `?from=${from}&by=month${query}`)
-      expect(periods.length).toBeGreaterThan(11)
-      for (const { from, to, figures } of periods) {
-        const exact = expected(some, from, to)
-        expect({ from, figures }).toMatchObject({
-          from,
-          figures: { created: exact.created, done: exact.done, open: exact.open },
-        })
-        expectDurations(figures.lead_time, exact.lead)
-        expectDurations(figures.cycle_time, exact.cycle)
+  test(
+    'agrees with the issues themselves, for a year and for each team',
+    verifies('insight.flow', 'insight.durations'),
+    async ({ app }) => {
+      const { owner, member, id } = await app.workspace()
+      const teams = [
+        (await owner.post('/teams', { name: 'Engineering', key: 'ENG' })).body,
+        (await owner.post('/teams', { name: 'Design', key: 'DES' })).body,
+      ]
+      await fillYear(
+        app,
+        owner,
+        teams.map((team) => team.id),
+      )
+      // Small steps read every issue once, whatever their size.
+      await roll(app, { rowsPerStep: 70 })
+      const issues = await issuesOf(app, id)
+      expect(issues).toHaveLength(270)
+      const from = new Date(app.clock.now().getTime() - 365 * dayMs).toISOString().slice(0, 10)
+      for (const [query, some] of [
+        ['', issues],
+        [`&team_id=${teams[0].id}`, issues.filter(({ team_id }) => team_id === teams[0].id)],
+      ] as const) {
+        const { periods } = await read(member, `?from=${from}&by=month${query}`)
+        expect(periods.length).toBeGreaterThan(11)
+        for (const { from, to, figures } of periods) {
+          const exact = expected(some, from, to)
+          expect({ from, figures }).toMatchObject({
+            from,
+            figures: { created: exact.created, done: exact.done, open: exact.open },
+          })
+          expectDurations(figures.lead_time, exact.lead)
+          expectDurations(figures.cycle_time, exact.cycle)
+        }
+        expect(sumOf({ periods } as FlowInsights, 'done')).toBeGreaterThan(50)
       }
-      expect(sumOf({ periods } as FlowInsights, 'done')).toBeGreaterThan(50)
-    }
-  })
+    },
+  )
 
   test('follows changes through the API, without personal issues', verifies('insight.flow'), async ({ app }) => {
     const { owner } = await app.workspace()
     const { body: team } = await owner.post('/teams', { name: 'Engineering', key: 'ENG' })
-    const make = async (fields = {}) => (await owner.post('/issues', { title: 'One', team_id: team.id, ...fields })).body
+    const make = async (fields = {}) =>
+      (await owner.post('/issues', { title: 'One', team_id: team.id, ...fields })).body
     const [started, never] = [await make(), await make()]
     await make({ team_id: undefined, personal: true })
     app.clock.advance({ hours: 2 })
@@ -174,7 +183,6 @@ describe('flow', () => {
     await roll(app)
     // Two days are counted again; without the end of an import nothing older is.
     expect(sumOf(await read(owner), 'created')).toBe(0)
-    const { refillInsights } = await import('./rollup.ts')
     await refillInsights(app.ctx.db, id, app.clock.now())
     await roll(app)
     expect(sumOf(await read(owner), 'created')).toBeGreaterThan(20)

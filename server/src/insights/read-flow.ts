@@ -69,7 +69,7 @@ function toFigures(row: Row | undefined): FlowFigures {
 /** Days that attempts of deliveries are counted for (delivery/track-record.ts). */
 export async function readDeliveryInsights({ db, clock }: Context, { workspaceId }: Member): Promise<DeliveryInsights> {
   const today = dayOf(clock.now())
-  const first = plusDays(today, 1 - limits.healthDays)
+  const first = plusDays(today, 1 - limits.deliveryDays)
   const rows = await db.rows<DeliveryInsights['days'][number]>(sql`
     select to_char(day, 'YYYY-MM-DD') as date, sum(succeeded)::int as succeeded, sum(failed)::int as failed
     from endpoint_days where workspace_id = ${workspaceId} and day >= ${first}::date and day <= ${today}::date
