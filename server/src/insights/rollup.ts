@@ -1,5 +1,5 @@
 import { limits } from '@baton/protocol'
-import { minutes, plus, repeat } from '../clock.ts'
+import { hours, minutes, plus, repeat } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { Queryable, Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
@@ -13,8 +13,11 @@ import { countDone, countOpen, type DonePosition, doneSince, FlowDays, writeFlow
 const agentDaysRewritten = 15
 const flowDaysRewritten = 2
 /** Workers look this often for a workspace whose figures are older than `dueMs`: together below 10 minutes (insight.as-of). */
-const everyMs = minutes(1)
+const everyMs = 20_000
 const dueMs = minutes(8)
+/** A workspace that is new has little to count, and people who look at it for the first time. */
+const newForMs = hours(1)
+const dueWhenNewMs = minutes(1)
 const claimMs = minutes(2)
 /** A step reads at most this many rows, so that it does not hold the embedded database for long. */
 const rowsPerStep = 20_000
@@ -81,7 +84,9 @@ const claimNext = ({ db, clock }: Context): Promise<Claim | undefined> => {
     update insight_progress set claim_id = ${newId('wrk')}, claimed_until = ${plus(now, claimMs)}
     where workspace_id = (
       select p.workspace_id from insight_progress p join workspaces w on w.id = p.workspace_id
-      where w.purged_since is null and (p.as_of is null or p.as_of <= ${plus(now, -dueMs)} or p.as_of > ${now})
+      where w.purged_since is null and (p.as_of is null or p.as_of > ${now} or p.as_of <= case
+          when w.created_at > ${plus(now, -newForMs)} then ${plus(now, -dueWhenNewMs)}::timestamptz
+          else ${plus(now, -dueMs)}::timestamptz end)
         and (p.claimed_until is null or p.claimed_until <= ${now})
       order by p.as_of nulls first, p.workspace_id limit 1 for update of p skip locked)
     returning workspace_id as "workspaceId", claim_id as "claimId", as_of as "asOf",
