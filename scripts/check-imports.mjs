@@ -100,7 +100,7 @@ const trees = [
       ['agents'],
       ['issues'],
       ['projects'],
-      ['audit', 'git', 'imports', 'settings'],
+      ['audit', 'git', 'imports', 'insights', 'settings'],
       ['shell'],
       ['routes'],
       ['main', 'operate'],

@@ -123,11 +123,13 @@ async function createCompany(base) {
     oauth: { redirect_uris: ['https://robots.example.com/callback'], scopes: ['read'] },
     webhook: { url: 'https://robots.example.com/hook' },
   }
+  const team = await make('/teams', { name: 'Engineering', key: 'ENG' })
   return {
     get: (path) => call('GET', path, undefined, headers),
     person,
     workspace,
-    team: await make('/teams', { name: 'Engineering', key: 'ENG' }),
+    team,
+    cycle: await make('/cycles', { name: 'Week 1', team_id: team.id }),
     project: await make('/projects', { title: 'Plan' }),
     label: await make('/labels', { name: 'Red' }),
     webhook: await make('/webhooks', hook),

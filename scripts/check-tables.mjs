@@ -61,6 +61,7 @@ const ownedTables = {
   automations: ['automations', 'automation_runs'],
   suggestions: ['suggestions'],
   reviews: ['reviews'],
+  insights: ['agent_days', 'flow_days', 'cycle_days', 'insight_progress'],
   imports: ['imports', 'import_problems', 'import_attachments', 'external_refs'],
   exports: ['exports', 'restores'],
   'agent-apps': ['agent_apps', 'app_icons', 'installations', 'listeners'],

@@ -12,6 +12,7 @@ import { files } from './files.ts'
 import { git } from './git.ts'
 import { imports } from './imports.ts'
 import { inbox } from './inbox.ts'
+import { insights } from './insights.ts'
 import { installations } from './installations.ts'
 import { issues } from './issues.ts'
 import { linear } from './linear.ts'
@@ -183,6 +184,18 @@ export {
   inboxKinds,
   type ThreadState,
 } from './inbox.ts'
+export type {
+  AgentFigures,
+  AgentInsights,
+  CycleInsights,
+  DeliveryInsights,
+  Durations,
+  FlowFigures,
+  FlowInsights,
+  InsightPeriodLength,
+  InsightQuery,
+  OpenByAge,
+} from './insights.ts'
 export type { Coverage, Installation } from './installations.ts'
 export {
   type Issue,
@@ -303,5 +316,6 @@ export const api = {
   ...inbox,
   ...notifications,
   ...live,
+  ...insights,
   ...audit,
 } satisfies { [Name in RouteName]: Operation }

@@ -5,6 +5,12 @@ export const limits = {
   bodyValues: 20_000,
   idsInArray: 100,
 
+  /** Days of one report of insights, and of one by day. */
+  insightDays: 366,
+  insightDaysByDay: 92,
+  /** Agents of one report, those with most sessions. */
+  insightAgents: 50,
+
   pageDefault: 50,
   pageMax: 100,
 

@@ -317,6 +317,13 @@ export const nouns: readonly Noun[] = [
     paths: ['/live'],
   },
   {
+    name: 'insights',
+    title: 'Insights',
+    line: 'How agents, deliveries, issues and cycles did over time, without naming any person.',
+    schema: null,
+    paths: ['/insights'],
+  },
+  {
     name: 'audit-log',
     title: 'Audit log',
     line: 'Who changed settings, access and secrets of a workspace, and when.',

@@ -571,6 +571,14 @@ export const routes = {
   // Live updates
   watchWorkspace: { method: 'GET', path: '/live', caller: 'member', stream: true },
 
+  // Insights
+  getAgentInsights: { method: 'GET', path: '/insights/agents', caller: 'manager' },
+  exportAgentInsights: { method: 'GET', path: '/insights/agents/export', caller: 'manager' },
+  getDeliveryInsights: { method: 'GET', path: '/insights/deliveries', caller: 'manager' },
+  getFlowInsights: { method: 'GET', path: '/insights/flow', caller: 'member' },
+  exportFlowInsights: { method: 'GET', path: '/insights/flow/export', caller: 'member' },
+  getCycleInsights: { method: 'GET', path: '/insights/cycles/:cycle_id', caller: 'member' },
+
   // Audit log
   listAuditEntries: { method: 'GET', path: '/audit-log', caller: 'manager' },
   exportAuditEntries: { method: 'GET', path: '/audit-log/export', caller: 'manager' },

@@ -3,7 +3,10 @@ const deliveryCount = 100_000
 const sessionCount = 100_000
 
 /** Fills the company created over the API with years of data, and adds other workspaces. */
-export async function fill(admin, { workspace, person, team, project, label, webhook, app, connection, imported }) {
+export async function fill(
+  admin,
+  { workspace, person, team, project, label, webhook, app, connection, imported, cycle },
+) {
   const many = (count) => count.toLocaleString('en')
   console.log(
     `▸ Loading ${many(issueCount)} issues, ${many(deliveryCount)} deliveries and ${many(sessionCount)} sessions …`,
@@ -28,6 +31,7 @@ export async function fill(admin, { workspace, person, team, project, label, web
   await loadGit(run, workspace.id, connection.id)
   await loadImports(run, workspace.id, imported.id)
   await loadExports(run, workspace.id)
+  await loadInsights(run, ours, cycle.id)
   await loadOtherWorkspaces(run)
   await run('vacuum analyze')
 }
@@ -421,5 +425,37 @@ async function loadApp(run, workspaceId, appId) {
        5, 1000, 100, '{"USD": 100}'
      from generate_series(0, 500) a, generate_series(0, 11) n`,
     [appId],
+  )
+}
+
+/** A year of figures: 20 agents and ten teams of our workspace, the same of others, and days of many cycles. */
+async function loadInsights(run, { workspaceId, teamId }, cycleId) {
+  const places = `(select $1 as wsp union all select ${id('wsp', 'n')} from generate_series(1, 20) n) w,
+    generate_series(0, 365) d, (select $2 as team union all select 'team_' || n from generate_series(1, 9) n) t`
+  const zeros = (count) => Array(count).fill(0).join(', ')
+  await run(
+    `insert into agent_days
+     select w.wsp, current_date - d, t.team, case when a = 0 then 'usr_0agent' else 'usr_agent' || a end, 5, 5, ${zeros(6)},
+       array_fill(1, array[48]), array_fill(1, array[48]), '{1,2,3}', 1, 1, 1000, 100, '{"USD": 100}'
+     from ${places}, generate_series(0, 19) a where (d + a) % 7 = 0 and (w.wsp = $1 or a < 3)`,
+    [workspaceId, teamId],
+  )
+  await run(
+    `insert into flow_days
+     select w.wsp, current_date - d, t.team, 3, 2, array_fill(1, array[48]), array_fill(1, array[48]), '{1,2,3,4,5}'
+     from ${places}`,
+    [workspaceId, teamId],
+  )
+  await run(
+    `insert into cycles (id, workspace_id, team_id, name, created_at, updated_at)
+     select ${id('cyc', 'n')}, $1, $2, 'Week', now() - interval '100 days', now() from generate_series(1, 500) n`,
+    [workspaceId, teamId],
+  )
+  await run(`update cycles set starts_at = now() - interval '14 days' where id = $1`, [cycleId])
+  await run(
+    `insert into cycle_days select workspace_id, id, current_date - n, 20, n from cycles, generate_series(0, 99) n`,
+  )
+  await run(
+    `insert into insight_progress (workspace_id, as_of) select id, now() from workspaces on conflict do nothing`,
   )
 }

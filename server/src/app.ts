@@ -24,6 +24,7 @@ import { Metrics } from './http/metrics.ts'
 import { createHttpServer } from './http/server.ts'
 import { importRoutes } from './imports/routes.ts'
 import { inboxRoutes } from './inbox/routes.ts'
+import { insightRoutes } from './insights/routes.ts'
 import { issueRoutes } from './issues/routes.ts'
 import { linearRoutes } from './linear/routes.ts'
 import { Live } from './live/live.ts'
@@ -89,6 +90,7 @@ export async function createApp(
     ...suggestionRoutes,
     ...reviewRoutes,
     ...fileRoutes,
+    ...insightRoutes,
     ...gitRoutes,
     ...importRoutes,
     ...exportRoutes,

@@ -30,6 +30,7 @@ import { Metrics } from './http/metrics.ts'
 import { listenForMetrics } from './http/metrics-listener.ts'
 import { ImportWorker } from './imports/worker.ts'
 import { startNotifications } from './inbox/due-mails.ts'
+import { startInsights } from './insights/rollup.ts'
 import { checkSecretKey, resealAll } from './key-check.ts'
 import type { Logger } from './log.ts'
 import { responsesSettled } from './login/after-response.ts'
@@ -198,6 +199,7 @@ function startWorking(
   const stopNotifications = startNotifications(ctx)
   const stopReminders = startReminders(ctx)
   const stopDeletions = startDeletions(ctx)
+  const stopInsights = startInsights(ctx)
   const mails = createMailWorker(ctx, (outcome) => metrics.mail(outcome))
   const imports = new ImportWorker(ctx)
   imports.start(workWakeups)
@@ -216,6 +218,7 @@ function startWorking(
       stopNotifications(),
       stopReminders(),
       stopDeletions(),
+      stopInsights(),
       stopComments(),
       stopArchives(),
       worker.stop(),

@@ -249,6 +249,9 @@ export const screens: Screen[] = [
       await expect(page.getByRole('alert')).toContainText('exists already')
     },
   },
+  { name: 'insights', path: '/insights' },
+  { name: 'insights-flow', path: '/insights?tab=flow' },
+  { name: 'insights-deliveries', path: '/insights?tab=deliveries' },
   { name: 'settings-cycles', path: '/settings/cycles' },
   { name: 'settings-audit-log', path: '/settings/audit-log' },
   { name: 'settings-api', path: '/settings/api' },

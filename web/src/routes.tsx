@@ -213,6 +213,12 @@ const inbox = createRoute({
   component: lazyRouteComponent(() => import('./inbox/inbox-screen.tsx'), 'InboxScreen'),
 })
 
+const insights = createRoute({
+  getParentRoute: () => inside,
+  path: '/insights',
+  component: lazyRouteComponent(() => import('./insights/insights-screen.tsx'), 'InsightsScreen'),
+})
+
 // Settings
 const settings = createRoute({
   getParentRoute: () => inside,
@@ -390,6 +396,7 @@ const routeTree = root.addChildren([
       sessionChanges,
       addCodingAgent,
       inbox,
+      insights,
       settings.addChildren([
         settingsHome,
         account,

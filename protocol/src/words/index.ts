@@ -12,6 +12,7 @@ import { exports } from './exports.ts'
 import { files } from './files.ts'
 import { git } from './git.ts'
 import { imports } from './imports.ts'
+import { insights } from './insights.ts'
 import { people } from './people.ts'
 import { reviews } from './reviews.ts'
 import { tracker } from './tracker.ts'
@@ -32,6 +33,7 @@ export const fieldWords: Readonly<Record<string, SectionWords>> = {
   ...exports,
   ...git,
   ...imports,
+  ...insights,
   ...files,
 }
 

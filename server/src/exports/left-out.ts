@@ -57,6 +57,7 @@ const reasons = {
     'relayed_attempts',
   ],
   'evidence of this instance, which an archive could forge': ['audit_entries'],
+  'counted again from the content': ['agent_days', 'flow_days', 'cycle_days', 'insight_progress'],
   'work in progress': [
     'agent_work',
     'suggestions',
