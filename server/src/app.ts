@@ -56,7 +56,7 @@ export async function createApp(
   metrics = new Metrics(),
   web: WebFiles | null = null,
   timeouts?: Timeouts,
-): Promise<{ http: FastifyInstance; door: Door }> {
+): Promise<{ http: FastifyInstance; door: Door; live: Live }> {
   ctx.hooks = allOf([])
   const live = new Live(ctx.db, ctx.clock, ctx.log)
   const issuers = new Issuers(ctx)
@@ -113,5 +113,5 @@ export async function createApp(
     timeouts,
   })
   http.addHook('onClose', () => live.stop())
-  return { http, door }
+  return { http, door, live }
 }
