@@ -13,7 +13,7 @@ const manifestOf = (name: string, description: string): Manifest => ({
   name,
   description,
   developer: { name: 'Harbor Coffee' },
-  oauth: { redirect_uris: ['http://localhost:8400/callback'], scopes },
+  oauth: { redirect_uris: [`${listenUrl}callback`], scopes },
   webhook: { url: listenUrl },
 })
 

@@ -115,9 +115,9 @@ async function fill(ctx: Context, past: PastClock) {
     const part = index / inOrder.length
     past.plan(part, () => create(issue))
     const [, ...way] = wayTo(issue.status ?? 'backlog')
-    // The rest of the time to now, in equal steps, of which the last ends yesterday at the latest.
+    // In equal steps over the rest of the time to now.
     for (const [step, status] of way.entries()) {
-      past.plan(part + ((step + 1) * (0.97 - part)) / (way.length + 1), () => moveTo(issue, status))
+      past.plan(part + ((step + 1) * (1 - part)) / (way.length + 1), () => moveTo(issue, status))
     }
   }
   await planAgents(ctx, past, { members, teamIds, issueIds })
