@@ -101,6 +101,7 @@ const trees = [
       ['issues'],
       ['projects'],
       ['audit', 'git', 'imports', 'insights', 'settings'],
+      ['tour'],
       ['shell'],
       ['routes'],
       ['main', 'operate'],

@@ -77,7 +77,8 @@ create index inbox_entries_automation on inbox_entries (automation_id) where aut
 create index inbox_threads_automation on inbox_threads (automation_id) where automation_id is not null;
 create index inbox_entries_team on inbox_entries (team_id) where team_id is not null;
 create index inbox_threads_team on inbox_threads (team_id) where team_id is not null;
-create index inbox_entries_of_subject on inbox_entries
+drop index inbox_entries_thread;
+create index inbox_entries_thread on inbox_entries
   (workspace_id, user_id, (coalesce(issue_id, project_id, endpoint_id, app_id, automation_id, team_id)), id desc);
 create or replace function place_inbox_thread() returns trigger language plpgsql as $$
 begin

@@ -63,7 +63,7 @@ export async function createApp(
   metrics = new Metrics(),
   web: WebFiles | null = null,
   timeouts?: Timeouts,
-): Promise<{ http: FastifyInstance; door: Door }> {
+): Promise<{ http: FastifyInstance; door: Door; live: Live }> {
   ctx.hooks = allOf([suggestionHooks, reviewHooks, automationHooks])
   const live = new Live(ctx.db, ctx.clock, ctx.log)
   const issuers = new Issuers(ctx)
@@ -124,5 +124,5 @@ export async function createApp(
     timeouts,
   })
   http.addHook('onClose', () => live.stop())
-  return { http, door }
+  return { http, door, live }
 }

@@ -129,13 +129,18 @@ async function startOn(
     const lifecycle = { stopping: false }
     const metrics = new Metrics()
     await built
-    const { http, door } = await createApp(ctx, lifecycle, metrics, readWebFiles())
+    const { http, door, live } = await createApp(ctx, lifecycle, metrics, readWebFiles())
     const stopMetrics = config.metricsListen ? await listenForMetrics(metrics, config.metricsListen, log) : null
     await listen((address) => http.listen(address), config)
     const stopCommands = await serveCommands(ctx, commands)
     await syncErasures(db, config.backup.dir).catch(({ message }: Error) =>
       log.warn({ message }, 'could not write erasures.json'),
     )
+    // Before the deliveries, so that the first ones find it. Viewers are connected to processes that serve the API.
+    const demoAgent =
+      config.demo && config.role !== 'worker'
+        ? await (await import('./demo/agent.ts')).startDemoAgent(ctx, door, (id) => live.watchingIn(id))
+        : undefined
     const stopWorking =
       config.role === 'api'
         ? async () => {}
@@ -154,7 +159,7 @@ async function startOn(
       async stop() {
         lifecycle.stopping = true
         const cutOff = setTimeout(() => http.server.closeAllConnections(), config.stopDelayMs + drainMs).unref()
-        await Promise.all([http.close(), stopWorking(), stopCommands()])
+        await Promise.all([http.close(), stopWorking(), stopCommands(), demoAgent?.stop()])
         clearTimeout(cutOff)
         await responsesSettled(ctx)
         await waker.idle()

@@ -69,7 +69,7 @@ test('recreates a demo that was interrupted', async ({ startApp }) => {
   await app.ctx.db.run(sql`update settings set value = 'started' where name = 'demo'`)
   expect(await createDemo(app.ctx)).toBe(true)
   expect(await app.ctx.db.rows(sql`select 1 from workspaces`)).toHaveLength(1)
-  expect(await app.ctx.db.rows(sql`select 1 from users`)).toHaveLength(6)
+  expect(await app.ctx.db.rows(sql`select 1 from users`)).toHaveLength(8)
 })
 
 describe('disabling the demo', () => {
