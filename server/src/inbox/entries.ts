@@ -1,5 +1,13 @@
 import type { InboxEntry } from '@baton/protocol'
-import { agentAppUrl, automationUrl, commentUrl, issueUrlSql, projectUrlSql, triageUrl, webhookUrl } from '../addresses.ts'
+import {
+  agentAppUrl,
+  automationUrl,
+  commentUrl,
+  issueUrlSql,
+  projectUrlSql,
+  triageUrl,
+  webhookUrl,
+} from '../addresses.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'

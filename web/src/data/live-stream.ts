@@ -1,7 +1,7 @@
 import type { LiveChange } from '@baton/protocol'
 import { limits } from '@baton/protocol/limits'
 import { eventsOf } from '@baton/sdk/event-stream'
-import { type Connection, longestPauseMs, type News, pause } from './live.ts'
+import { type Connection, longestPauseMs, type News, pause } from './live-news.ts'
 
 /** After two missing heartbeats the connection is dead. */
 const silenceMs = (2 * limits.heartbeatSeconds + 10) * 1000

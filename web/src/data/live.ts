@@ -1,16 +1,10 @@
-import type { LiveChange } from '@baton/protocol'
 import { createStore, useStore } from '../ui/store.ts'
+import { type Connection, longestPauseMs, type News, pause } from './live-news.ts'
 
 /**
  * Changes made elsewhere, with one stream for all tabs of a browser. The tab that holds the lock has the stream and
  * broadcasts what it receives; when that tab is closed, another takes over.
  */
-export type News = { kind: 'change'; change: LiveChange } | { kind: 'begun' } | { kind: 'resync' }
-export type Connection = 'connecting' | 'open' | 'lost'
-
-/** Between two attempts to connect. */
-export const longestPauseMs = 15_000
-
 const watchers = new Set<(news: News) => void>()
 const connection = createStore<Connection>('connecting')
 
@@ -88,15 +82,3 @@ async function loadStream(): Promise<typeof import('./live-stream.ts')> {
     }
   }
 }
-
-/** Ends early when the browser is back on the network. */
-export const pause = (ms: number) =>
-  new Promise<void>((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      removeEventListener('online', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    addEventListener('online', done)
-  })
