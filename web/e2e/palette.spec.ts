@@ -1,5 +1,5 @@
 import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test } from './baton.ts'
-import { property, rowOf } from './parts.ts'
+import { property, rowOf, typeInPalette } from './parts.ts'
 
 test('the palette finds issues, projects, people, agents, views and comments by keyboard', async ({
   page,
@@ -22,11 +22,7 @@ test('the palette finds issues, projects, people, agents, views and comments by 
   await page.goto('/issues')
   await rowOf(page, door.title).waitFor()
   keyboardOnly(page)
-  const find = async (words: string) => {
-    await page.keyboard.press('Control+k')
-    await expect(page.getByLabel('Search issues and commands')).toBeFocused()
-    await page.keyboard.type(words)
-  }
+  const find = (words: string) => typeInPalette(page, words)
   const option = (name: string | RegExp) => page.getByRole('option', { name })
   const go = async (words: string, name: string | RegExp, url: RegExp) => {
     await find(words)
@@ -68,8 +64,7 @@ test('a comment of the open issue scrolls into view, and the page around it stay
     ['threshold', last],
     ['lintel', first],
   ] as const) {
-    await page.keyboard.press('Control+k')
-    await page.keyboard.type(words)
+    await typeInPalette(page, words)
     await page.getByRole('option', { name: new RegExp(words) }).click()
     await expect(page).toHaveURL(new RegExp(`#comment-${id}$`))
     await expect(page.locator(`#comment-${id}`)).toBeInViewport({ ratio: 1 })
@@ -152,15 +147,13 @@ test('the palette lists the issue of a code first, and opens a code from before 
   await page.goto('/issues')
   await rowOf(page, 'Plank 0').waitFor()
   const wanted = first?.code ?? (planks[0]?.code as string)
-  await page.keyboard.press('Control+k')
-  await page.keyboard.type(wanted)
+  await typeInPalette(page, wanted)
   await expect(page.getByRole('option').first()).toContainText(`${wanted}  Plank`)
   await page.keyboard.press('Escape')
   const other = await api.createTeam({ name: 'Quarry', key: 'QUA' })
   const moved = planks.at(-1) as { id: string; code: string; title: string }
   await api.updateIssue({ issue_id: moved.id, team_id: other.id })
-  await page.keyboard.press('Control+k')
-  await page.keyboard.type(moved.code.toLowerCase())
+  await typeInPalette(page, moved.code.toLowerCase())
   await page.getByRole('option', { name: `Open ${moved.code}` }).click()
   await expect(page.getByRole('main')).toContainText(moved.title)
 })

@@ -1,4 +1,4 @@
-import type { Locator, Page } from '@playwright/test'
+import { expect, type Locator, type Page } from '@playwright/test'
 
 /** The open menu or dialog of the page. */
 export const menu = (page: Page) => page.getByRole('dialog').last()
@@ -30,3 +30,10 @@ export const composer = (page: Page) => feed(page).getByRole('textbox', { name: 
 
 /** An issue in the list. */
 export const rowOf = (page: Page, title: string) => page.getByRole('row').filter({ hasText: title })
+
+/** Types into the palette once it has the focus: keys that are pressed before it is loaded are lost. */
+export async function typeInPalette(page: Page, words: string) {
+  await page.keyboard.press('Control+k')
+  await expect(page.getByLabel('Search issues and commands')).toBeFocused()
+  await page.keyboard.type(words)
+}

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Page } from '@playwright/test'
 import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, signUp, test, verifies } from './baton.ts'
+import { typeInPalette } from './parts.ts'
 
 const row = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name })
 const message = (page: Page, text: string) => page.getByLabel('Messages').getByText(text)
@@ -241,13 +242,11 @@ test('opens the API reference, help and palette with the keyboard', async ({ pag
   await page.keyboard.press('?')
   await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toContainText('Create project')
   await page.keyboard.press('Escape')
-  await page.keyboard.press('Control+k')
-  await page.keyboard.type('sticks')
+  await typeInPalette(page, 'sticks')
   await expect(page.getByRole('option').first()).toContainText(door.title)
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(`/issue/${door.code}`)
-  await page.keyboard.press('Control+k')
-  await page.keyboard.type('dark theme')
+  await typeInPalette(page, 'dark theme')
   await expect(page.getByRole('option')).toHaveCount(1)
   await page.keyboard.press('Enter')
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')

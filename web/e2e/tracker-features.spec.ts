@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from '@playwright/test'
 import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
-import { composer, feed, menu, rowOf, toast } from './parts.ts'
+import { composer, feed, menu, rowOf, toast, typeInPalette } from './parts.ts'
 
 const comment = (page: Page, text: string) => feed(page).getByRole('article').filter({ hasText: text })
 
@@ -271,8 +271,7 @@ test('reacts, watches and marks a duplicate with the keyboard alone', async ({ p
   const { keyboard } = page
   await keyboard.press('Shift+W')
   await expect(feed(page).getByRole('button', { name: 'Watch', exact: true })).toBeVisible()
-  await keyboard.press('Control+k')
-  await keyboard.type('Mark as duplicate')
+  await typeInPalette(page, 'Mark as duplicate')
   await keyboard.press('Enter')
   await expect(page.getByRole('combobox', { name: 'Duplicate of' })).toBeFocused()
   await keyboard.type(hinges.title)
