@@ -11,6 +11,7 @@ export const listsOf = ({
   session,
   connection,
   imported,
+  automation,
 }) => [
   '/issues',
   `/issues?team_id=${team.id}`,
@@ -33,6 +34,10 @@ export const listsOf = ({
   '/workspaces/me/storage',
   '/templates',
   `/templates?team_id=${team.id}`,
+  '/automations',
+  `/automations?team_id=${team.id}`,
+  `/automations/${automation.id}/runs`,
+  `/automations/${automation.id}/runs?state=failed`,
   `/reactions?target_type=issue&target_id=${issue.id}`,
   `/comments?target_type=issue&target_id=${issue.id}`,
   '/comments/search?query=needle',

@@ -327,6 +327,22 @@ const gitConnection = createRoute({
   path: '/git/$connectionId',
   component: lazyRouteComponent(() => import('./git/screens.ts'), 'ConnectionScreen'),
 })
+const automations = createRoute({
+  getParentRoute: () => settings,
+  path: '/automations',
+  component: lazyRouteComponent(() => import('./automations/automations-screen.tsx'), 'AutomationsScreen'),
+})
+const newAutomation = createRoute({
+  getParentRoute: () => settings,
+  path: '/automations/new',
+  validateSearch: ({ issue }): { issue?: string } => (typeof issue === 'string' ? { issue } : {}),
+  component: lazyRouteComponent(() => import('./automations/automation-screen.tsx'), 'NewAutomationScreen'),
+})
+const automation = createRoute({
+  getParentRoute: () => settings,
+  path: '/automations/$automationId',
+  component: lazyRouteComponent(() => import('./automations/automation-screen.tsx'), 'AutomationScreen'),
+})
 const webhooks = createRoute({
   getParentRoute: () => settings,
   path: '/webhooks',
@@ -412,6 +428,9 @@ const routeTree = root.addChildren([
         storage,
         git,
         gitConnection,
+        automations,
+        newAutomation,
+        automation,
         webhooks,
         webhook,
         webhookDeliveries,

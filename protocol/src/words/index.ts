@@ -5,6 +5,7 @@ import { LiveChange } from '../live.ts'
 import { type Noun, nounOf } from '../nouns.ts'
 import type { Operation } from '../operation.ts'
 import { agents } from './agents.ts'
+import { automations } from './automations.ts'
 import { common } from './common.ts'
 import { deliveries } from './deliveries.ts'
 import { exampleId, exampleTime, type FieldWords, type SectionWords } from './examples.ts'
@@ -25,6 +26,7 @@ export { exampleId, exampleIds, exampleOtherId } from './examples.ts'
 export const fieldWords: Readonly<Record<string, SectionWords>> = {
   ...people,
   ...tracker,
+  ...automations,
   ...agents,
   ...deliveries,
   ...exports,
@@ -35,6 +37,9 @@ export const fieldWords: Readonly<Record<string, SectionWords>> = {
 
 /** Schemas with the fields of another. */
 const extended: Readonly<Record<string, string>> = {
+  NewAutomation: 'Automation',
+  AutomationChange: 'Automation',
+  AutomationTrial: 'Automation',
   CreatedWebhook: 'Webhook',
   CreatedGitConnection: 'GitConnection',
   GitSecret: 'GitConnection',

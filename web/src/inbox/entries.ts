@@ -9,6 +9,7 @@ import {
   MessageSquare,
   PackagePlus,
   Webhook,
+  Zap,
 } from 'lucide-react'
 import { isolated } from '../ui/isolated.ts'
 
@@ -33,6 +34,8 @@ const kinds: Record<InboxKind, Kind> = {
     sentence: (actor) => `${actor} requested an app installation`,
   },
   budget_reached: { icon: Gauge, color: 'text-warn-ink', sentence: (actor) => `${actor} reached its budget` },
+  automation_notice: { icon: Zap, color: 'text-info-ink', sentence: () => 'Notice of an automation' },
+  automation_paused: { icon: Zap, color: 'text-warn-ink', sentence: () => 'Automation paused' },
 }
 
 export const iconOf = ({ kind }: InboxEntry): Pick<Kind, 'icon' | 'color'> => kinds[kind]
