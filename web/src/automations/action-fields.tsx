@@ -103,7 +103,12 @@ function withField<Action extends AutomationAction>(action: Action, field: strin
   return (value === undefined ? rest : { ...rest, [field]: value }) as Action
 }
 
-function Placed({ action, onChange, errorOf, unset }: Props<Of<'create_issue'> | Of<'set_fields'>> & { unset: string }) {
+function Placed({
+  action,
+  onChange,
+  errorOf,
+  unset,
+}: Props<Of<'create_issue'> | Of<'set_fields'>> & { unset: string }) {
   const people = usePeople()
   const projects = useQuery(projectsQuery).data ?? []
   const set = (field: string) => (value: unknown) => onChange(withField(action, field, value))
@@ -190,8 +195,7 @@ function Several(props: {
   )
 }
 
-const useLabelOptions = () =>
-  (useQuery(labelsQuery).data ?? []).map(({ id, name }) => ({ value: id, label: name }))
+const useLabelOptions = () => (useQuery(labelsQuery).data ?? []).map(({ id, name }) => ({ value: id, label: name }))
 const orNothing = (ids: string[]) => (ids.length > 0 ? ids : undefined)
 
 function CreateIssue(props: Props<Of<'create_issue'>>) {

@@ -30,8 +30,8 @@ export function AutomationsScreen() {
         {(list) =>
           list.length === 0 ? (
             <Empty icon={Zap} title="No automations yet" action={button}>
-              An automation creates, changes or delegates issues on a schedule, when an issue changes, or when an agent is
-              done. It acts as its owner.
+              An automation creates, changes or delegates issues on a schedule, when an issue changes, or when an agent
+              is done. It acts as its owner.
             </Empty>
           ) : (
             <List automations={list} />

@@ -21,7 +21,13 @@ export function Trial({ draft }: { draft: NewAutomation }) {
   const isScheduled = draft.trigger.type === 'schedule'
   const { run, busy, problem } = useAction(async () => {
     setTried(null)
-    setTried(await api.tryAutomation({ ...draft, name: draft.name || 'Draft', ...(issue && !isScheduled && { issue_id: issue }) }))
+    setTried(
+      await api.tryAutomation({
+        ...draft,
+        name: draft.name || 'Draft',
+        ...(issue && !isScheduled && { issue_id: issue }),
+      }),
+    )
   })
   return (
     <Card className="space-y-3 p-4">

@@ -91,7 +91,9 @@ export function triggerText(trigger: AutomationTrigger): string {
   if (trigger.type === 'session') {
     return `When a session ${trigger.outcomes.map((outcome) => outcomeWords[outcome]).join(' or ')}`
   }
-  return { created: 'When an issue is created', changed: 'When an issue changes', both: 'When an issue is created or changes' }[
-    trigger.on
-  ]
+  return {
+    created: 'When an issue is created',
+    changed: 'When an issue changes',
+    both: 'When an issue is created or changes',
+  }[trigger.on]
 }
