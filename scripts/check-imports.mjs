@@ -100,7 +100,7 @@ const trees = [
       ['agents'],
       ['issues'],
       ['projects'],
-      ['audit', 'git', 'imports', 'settings'],
+      ['audit', 'automations', 'git', 'imports', 'settings'],
       ['shell'],
       ['routes'],
       ['main', 'operate'],

@@ -14,7 +14,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Pill } from '../ui/pill.tsx'
 import { Notice } from '../ui/states.tsx'
 import { showError, showToast } from '../ui/toast.tsx'
-import { automationQuery, reread } from './data.ts'
+import { automationQuery, rereadAutomation } from '../data/automations.ts'
 import { Editor } from './editor.tsx'
 import { History } from './history.tsx'
 import { localZone } from './trigger-fields.tsx'
@@ -87,7 +87,7 @@ function Create({ initial }: { initial: NewAutomation }) {
         // A preset describes its trigger; another one makes an ordinary automation of it.
         const keepsPreset = draft.trigger.type === 'schedule' && draft.actions[0]?.type === 'create_issue'
         const { id } = await api.createAutomation({ ...draft, preset: keepsPreset ? (draft.preset ?? null) : null })
-        await reread(id)
+        await rereadAutomation(id)
         showToast('Automation created')
         await navigate({ to: '/settings/automations/$automationId', params: { automationId: id } })
       }}
@@ -140,7 +140,7 @@ function Opened({ automation }: { automation: Automation }) {
         readOnly={!isOwner}
         onSave={async ({ team_id: _, preset: __, ...change }) => {
           await api.updateAutomation({ automation_id: id, ...change })
-          await reread(id)
+          await rereadAutomation(id)
           showToast('Automation saved')
         }}
       />
@@ -159,7 +159,7 @@ function Controls({ automation }: { automation: Automation }) {
   const input = { automation_id: id }
   const { run, busy } = useAction(async (work: () => Promise<unknown>) => {
     await work()
-    await reread(id)
+    await rereadAutomation(id)
   }, showError)
   return (
     <div className="flex shrink-0 gap-2">

@@ -11,7 +11,7 @@ import { rowItem, useRows } from '../ui/rows.ts'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { automationsQuery } from './data.ts'
+import { automationsQuery } from '../data/automations.ts'
 import { runWords, stateWords, triggerText } from './words.ts'
 
 export function AutomationsScreen() {

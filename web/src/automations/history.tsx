@@ -5,7 +5,7 @@ import { Rows, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pill } from '../ui/pill.tsx'
 import { Time } from '../ui/time.tsx'
-import { runsQuery } from './data.ts'
+import { runsQuery } from '../data/automations.ts'
 import { causeText, reasonOf, resultText, runWords } from './words.ts'
 
 /** The latest runs, each with its reason in words. */

@@ -23,7 +23,7 @@ import { Composer } from './composer.tsx'
 import { toDraft } from './mentions.ts'
 import { AddReaction, Reactions } from './reactions.tsx'
 
-const ByAutomation = lazy(() => import('../automations/by.tsx'))
+const ByAutomation = lazy(() => import('./by-automation.tsx'))
 
 export const anchorOf = (comment: Comment) => `comment-${comment.id}`
 

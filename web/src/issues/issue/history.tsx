@@ -77,7 +77,7 @@ export function useHistory(issue: Issue): FeedItem[] {
   })
 }
 
-const ByAutomation = lazy(() => import('../../automations/by.tsx'))
+const ByAutomation = lazy(() => import('../../comments/by-automation.tsx'))
 const DescriptionDiff = lazy(() => import('./description-diff.tsx'))
 
 interface LineProps {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { automationsQuery } from './data.ts'
+import { automationsQuery } from '../data/automations.ts'
 
 /** ", automation Name" after the name of its owner. */
 export default function ByAutomation({ id }: { id: string }) {

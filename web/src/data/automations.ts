@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, queries, readAll } from '../data/api.ts'
+import { api, queries, readAll } from './api.ts'
 
 /** Read again with the lists of the workspace, when an automation was changed or paused. */
 export const automationsQuery = queryOptions({
@@ -21,7 +21,7 @@ export const runsQuery = (id: string) =>
     refetchInterval: 5000,
   })
 
-export const reread = (id: string) =>
+export const rereadAutomation = (id: string) =>
   Promise.all([
     queries.invalidateQueries({ queryKey: ['workspace', 'automations'] }),
     queries.invalidateQueries({ queryKey: ['automation-runs', id] }),
