@@ -166,6 +166,7 @@ describe('a run', () => {
       const app = await startApp()
       const { id: workspaceId, automate, owner, newIssue, work, runsOf, commentsOn, robot } = await automationScene(app)
       const automation = await automate({
+        filter: { text: 'bug' },
         actions: [comment, { type: 'delegate', agent_id: robot.userId }, { type: 'create_issue', title: 'Follow-up' }],
       })
       const made = await newIssue({}, owner)
@@ -316,6 +317,7 @@ describe('a run', () => {
 })
 
 describe('limits', () => {
+  /** Runs that finished just now. */
   const fillWith = (
     app: AutomationScene['app'],
     { id }: { id: string },
@@ -325,8 +327,9 @@ describe('limits', () => {
   ) =>
     app.ctx.db.run(sql`
       insert into automation_runs (id, workspace_id, automation_id, version, cause, state, reason, created_at, finished_at)
-      select 'run_' || ${id} || n || ${reason ?? state}, a.workspace_id, a.id, 1, 'manual', ${state}, ${reason}, ${app.clock.now()}, ${app.clock.now()}
-      from automations a, generate_series(1, ${count}::int) n where a.id = ${id}`)
+      select r.id, a.workspace_id, a.id, 1, 'manual', ${state}, ${reason}, ${app.clock.now()}, ${app.clock.now()}
+      from automations a, unnest(${Array.from({ length: count }, () => newId('run'))}::text[]) as r (id)
+      where a.id = ${id}`)
 
   test('skip the 61st run of an hour', verifies('automation.rate-limited'), async ({ startApp }) => {
     const app = await startApp()
@@ -455,14 +458,14 @@ describe('loops', () => {
       const { automate, owner, robot, newIssue, runsOf, work, at, latest, issue } = await automationScene(app)
       const asks = await automate({
         trigger: { type: 'issue', on: 'both' },
-        filter: { status: ['todo'] },
+        filter: { status: ['qa'] },
         actions: [{ type: 'ask_agent', agent_id: robot.userId, text: 'Look.' }],
       })
       const again = await automate({
         trigger: { type: 'session', outcomes: ['finished'] },
         actions: [{ type: 'ask_agent', agent_id: robot.userId, text: 'Again.' }],
       })
-      const made = await newIssue({ status: 'todo' }, owner)
+      const made = await newIssue({ status: 'qa' }, owner)
       await work()
       const finish = async () => {
         const session = at((await latest()).id)
@@ -477,7 +480,7 @@ describe('loops', () => {
       ])
       // The agent of that session changes the issue so that the first automation would run again.
       await done(robot.put(`/issues/${made.id}`, { status: 'in_progress' }))
-      await done(robot.put(`/issues/${made.id}`, { status: 'todo' }))
+      await done(robot.put(`/issues/${made.id}`, { status: 'qa' }))
       await work()
       expect(await runsOf(asks)).toMatchObject([
         { state: 'skipped', reason: 'loop', depth: 3 },
@@ -485,10 +488,10 @@ describe('loops', () => {
       ])
       // A person begins a new chain.
       await done(owner.put(`/issues/${made.id}`, { status: 'in_progress' }))
-      await done(owner.put(`/issues/${made.id}`, { status: 'todo' }))
+      await done(owner.put(`/issues/${made.id}`, { status: 'qa' }))
       await work()
       expect((await runsOf(asks))[0]).toMatchObject({ state: 'done', depth: 1 })
-      expect(await issue(made.id)).toMatchObject({ status: 'todo' })
+      expect(await issue(made.id)).toMatchObject({ status: 'qa' })
     },
   )
 })
