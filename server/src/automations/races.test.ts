@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest'
 import { automationScene, comment } from '../../test/automations.ts'
-import { done } from '../../test/delegation.ts'
 import { test, verifiesOnPostgres } from '../../test/harness.ts'
 import { sql } from '../db/sql.ts'
 import { AutomationWorker } from './worker.ts'
@@ -99,6 +98,5 @@ describe('concurrently', () => {
     const answers = await Promise.all([member, owner, member].map((one) => one.post('/automations', draft())))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
     await app.ctx.db.run(sql`delete from automations where team_id = ${team.id} and id <> ${id}`)
-    void done
   })
 })
