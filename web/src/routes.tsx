@@ -330,18 +330,18 @@ const gitConnection = createRoute({
 const automations = createRoute({
   getParentRoute: () => settings,
   path: '/automations',
-  component: lazyRouteComponent(() => import('./automations/automations-screen.tsx'), 'AutomationsScreen'),
+  component: lazyRouteComponent(() => import('./automations/screens.ts'), 'AutomationsScreen'),
 })
 const newAutomation = createRoute({
   getParentRoute: () => settings,
   path: '/automations/new',
-  validateSearch: ({ issue }): { issue?: string } => (typeof issue === 'string' ? { issue } : {}),
-  component: lazyRouteComponent(() => import('./automations/automation-screen.tsx'), 'NewAutomationScreen'),
+  validateSearch: ({ issue }) => ({ issue: text(issue) }),
+  component: lazyRouteComponent(() => import('./automations/screens.ts'), 'NewAutomationScreen'),
 })
 const automation = createRoute({
   getParentRoute: () => settings,
   path: '/automations/$automationId',
-  component: lazyRouteComponent(() => import('./automations/automation-screen.tsx'), 'AutomationScreen'),
+  component: lazyRouteComponent(() => import('./automations/screens.ts'), 'AutomationScreen'),
 })
 const webhooks = createRoute({
   getParentRoute: () => settings,

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../data/api.ts'
+import { automationQuery, rereadAutomation } from '../data/automations.ts'
 import { useMe } from '../data/me.ts'
 import { usePeople, useTeams } from '../data/workspaces.ts'
 import { useAction } from '../ui/action.ts'
@@ -14,7 +15,6 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Pill } from '../ui/pill.tsx'
 import { Notice } from '../ui/states.tsx'
 import { showError, showToast } from '../ui/toast.tsx'
-import { automationQuery, rereadAutomation } from '../data/automations.ts'
 import { Editor } from './editor.tsx'
 import { History } from './history.tsx'
 import { localZone } from './trigger-fields.tsx'
@@ -28,7 +28,7 @@ const above = [
 
 /** A new automation; with `issue` in the address, one that repeats that issue. */
 export function NewAutomationScreen() {
-  const { issue: key } = useSearch({ strict: false }) as { issue?: string }
+  const { issue: key } = useSearch({ strict: false }) as { issue?: string | undefined }
   const teams = useTeams()
   const issue = useQuery({
     queryKey: ['issue-to-repeat', key],

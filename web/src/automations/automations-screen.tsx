@@ -2,6 +2,7 @@ import type { Automation } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Plus, Zap } from 'lucide-react'
+import { automationsQuery } from '../data/automations.ts'
 import { usePeople, useTeams } from '../data/workspaces.ts'
 import { Button } from '../ui/button.tsx'
 import { Page } from '../ui/layout.tsx'
@@ -11,13 +12,12 @@ import { rowItem, useRows } from '../ui/rows.ts'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { automationsQuery } from '../data/automations.ts'
 import { runWords, stateWords, triggerText } from './words.ts'
 
 export function AutomationsScreen() {
   const automations = useQuery(automationsQuery)
   const navigate = useNavigate()
-  const create = () => void navigate({ to: '/settings/automations/new', search: {} })
+  const create = () => void navigate({ to: '/settings/automations/new', search: { issue: undefined } })
   useCommands([{ id: 'automation.create', title: 'Create automation', section: 'Create', keys: 'n u', run: create }])
   const button = (
     <Button look="primary" icon={Plus} command="automation.create" onClick={create}>

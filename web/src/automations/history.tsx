@@ -1,11 +1,11 @@
 import type { AutomationRun } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { runsQuery } from '../data/automations.ts'
 import { Rows, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pill } from '../ui/pill.tsx'
 import { Time } from '../ui/time.tsx'
-import { runsQuery } from '../data/automations.ts'
 import { causeText, reasonOf, resultText, runWords } from './words.ts'
 
 /** The latest runs, each with its reason in words. */
