@@ -53,7 +53,7 @@ export function Editor({ initial, isNew = false, readOnly = false, onSave, child
   const setAction = (index: number, action: AutomationAction | null) =>
     change({ actions: draft.actions.flatMap((one, at) => (at === index ? (action ?? []) : one)) })
   return (
-    <div className="grid gap-6 xl:grid-cols-[minmax(0,1fr)_18rem]">
+    <div className="grid gap-6 min-[1280px]:grid-cols-[minmax(0,1fr)_18rem]">
       <form className="min-w-0" noValidate onSubmit={form.submit}>
         <fieldset disabled={readOnly} className="space-y-5">
           <legend className="sr-only">Automation</legend>

@@ -2,7 +2,7 @@ import type { AutomationTrigger } from '@baton/protocol'
 import { useMemo } from 'react'
 import { Checkbox, Field, Input, Select } from '../ui/field.tsx'
 import { sentence } from '../ui/sentence.ts'
-import { outcomeWords } from './words.ts'
+import { outcomeWords, presets } from './words.ts'
 
 const kinds = {
   schedule: 'it is time',
@@ -22,14 +22,6 @@ const ofKind = (kind: Kind): AutomationTrigger => {
   if (kind === 'session') return { type: 'session', outcomes: ['finished'] }
   return { type: 'issue', on: kind }
 }
-
-/** Schedules that need no knowledge of cron. */
-const presets = [
-  { cron: '0 9 * * *', label: 'Every day at 9:00' },
-  { cron: '0 9 * * 1-5', label: 'Weekdays at 9:00' },
-  { cron: '0 9 * * 1', label: 'Mondays at 9:00' },
-  { cron: '0 9 1 * *', label: 'On the first of the month at 9:00' },
-]
 
 interface Props {
   value: AutomationTrigger
