@@ -100,7 +100,7 @@ const trees = [
       ['agents'],
       ['issues'],
       ['projects'],
-      ['audit', 'git', 'imports', 'insights', 'settings'],
+      ['audit', 'automations', 'git', 'imports', 'insights', 'settings'],
       ['tour'],
       ['shell'],
       ['routes'],

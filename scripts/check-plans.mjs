@@ -124,12 +124,19 @@ async function createCompany(base) {
     webhook: { url: 'https://robots.example.com/hook' },
   }
   const team = await make('/teams', { name: 'Engineering', key: 'ENG' })
+  const watcher = {
+    team_id: team.id,
+    name: 'Watcher',
+    trigger: { type: 'issue', on: 'created' },
+    actions: [{ type: 'comment', text: 'Seen' }],
+  }
   return {
     get: (path) => call('GET', path, undefined, headers),
     person,
     workspace,
     team,
     cycle: await make('/cycles', { name: 'Week 1', team_id: team.id }),
+    automation: await make('/automations', watcher),
     project: await make('/projects', { title: 'Plan' }),
     label: await make('/labels', { name: 'Red' }),
     webhook: await make('/webhooks', hook),

@@ -140,7 +140,7 @@ export const ActionResult = Type.Object(
     subject_id: nullable(Type.String()),
     message: nullable(Type.String()),
   },
-  closed,
+  { ...closed, title: 'ActionResult' },
 )
 export type ActionResult = Static<typeof ActionResult>
 

@@ -120,6 +120,13 @@ export const nouns: readonly Noun[] = [
     paths: ['/templates'],
   },
   {
+    name: 'automations',
+    title: 'Automations',
+    line: 'An automation acts for its owner on a schedule, when an issue changes, or when an agent session ends.',
+    schema: 'Automation',
+    paths: ['/automations'],
+  },
+  {
     name: 'projects',
     title: 'Projects',
     line: 'A project groups issues of several teams towards a goal.',

@@ -5,7 +5,7 @@ const sessionCount = 100_000
 /** Fills the company created over the API with years of data, and adds other workspaces. */
 export async function fill(
   admin,
-  { workspace, person, team, project, label, webhook, app, connection, imported, cycle },
+  { workspace, person, team, project, label, webhook, app, connection, imported, cycle, automation },
 ) {
   const many = (count) => count.toLocaleString('en')
   console.log(
@@ -30,10 +30,28 @@ export async function fill(
   await loadApp(run, workspace.id, app.id)
   await loadGit(run, workspace.id, connection.id)
   await loadImports(run, workspace.id, imported.id)
+  await loadAutomations(run, automation.id)
   await loadExports(run, workspace.id)
   await loadInsights(run, ours, cycle.id)
   await loadOtherWorkspaces(run)
   await run('vacuum analyze')
+}
+
+/** 200 automations in each of 21 workspaces, of which ours has 20,000 runs of one. */
+async function loadAutomations(run, automationId) {
+  await run(
+    `insert into automations (id, workspace_id, team_id, owner_id, name, trigger, filter, actions, agent_ids, state, created_at, updated_at)
+     select ${id('aut', 'row_number() over ()')}, t.workspace_id, t.id, a.owner_id, 'Watcher', a.trigger, '{}', a.actions, '{}', 'off', now(), now()
+     from automations a cross join teams t cross join generate_series(1, 20) n where a.id = $1`,
+    [automationId],
+  )
+  await run(
+    `insert into automation_runs (id, workspace_id, automation_id, version, cause, state, created_at, finished_at)
+     select ${id('run', 'row_number() over ()')}, a.workspace_id, a.id, 1, 'evt ' || n,
+       case when n % 50 = 0 then 'failed' else 'done' end, now(), now()
+     from automations a cross join lateral generate_series(1, case when a.id = $1 then 20000 else 10 end) n`,
+    [automationId],
+  )
 }
 
 const id = (prefix, n) => `'${prefix}_0' || lpad((${n})::text, 25, '0')`

@@ -12,6 +12,7 @@ export const listsOf = ({
   connection,
   imported,
   cycle,
+  automation,
 }) => [
   '/issues',
   `/issues?team_id=${team.id}`,
@@ -43,6 +44,10 @@ export const listsOf = ({
   `/reviews?session_id=${session.id}`,
   '/templates',
   `/templates?team_id=${team.id}`,
+  '/automations',
+  `/automations?team_id=${team.id}`,
+  `/automations/${automation.id}/runs`,
+  `/automations/${automation.id}/runs?state=failed`,
   `/reactions?target_type=issue&target_id=${issue.id}`,
   `/comments?target_type=issue&target_id=${issue.id}`,
   '/comments/search?query=needle',

@@ -133,6 +133,25 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
     label_ids: [],
     default: true,
   },
+  createAutomation: {
+    team_id: 'x',
+    name: 'Watcher',
+    trigger: { type: 'issue', on: 'created' },
+    filter: { priority: ['high'] },
+    actions: [{ type: 'comment', text: 'Seen' }],
+  },
+  updateAutomation: { name: 'Watcher' },
+  tryAutomation: {
+    team_id: 'x',
+    name: 'Watcher',
+    trigger: { type: 'issue', on: 'created' },
+    actions: [{ type: 'comment', text: 'Seen' }],
+  },
+  deleteAutomation: null,
+  enableAutomation: null,
+  disableAutomation: null,
+  takeOverAutomation: null,
+  runAutomation: { issue_id: 'x' },
   uploadFile: null,
   uploadSessionFile: null,
   createFileLink: null,
@@ -321,6 +340,12 @@ export async function makeScene(app: TestApp) {
   const { body: initiative } = await owner.post('/initiatives', { name: 'Growth' })
   const { body: view } = await owner.post('/views', { name: 'Todo', query: 'status=todo', shared: true })
   const { body: template } = await owner.post('/templates', { name: 'Bug report', team_id: team.id })
+  const { body: automation } = await owner.post('/automations', {
+    team_id: team.id,
+    name: 'Watcher',
+    trigger: { type: 'issue', on: 'created' },
+    actions: [{ type: 'comment', text: 'Seen' }],
+  })
   const { body: file } = await owner.post(`/files?name=a.txt&target_type=issue&target_id=${issue.id}`, undefined, {
     raw: 'Hello',
   })
@@ -376,6 +401,7 @@ export async function makeScene(app: TestApp) {
     initiative_id: initiative.id,
     view_id: view.id,
     template_id: template.id,
+    automation_id: automation.id,
     file_id: file.id,
     name: 'heart',
     entry_id: inbox.data[0].id,

@@ -44,6 +44,8 @@ export interface Demo {
   webhookId: string
   deliveryId: string
   gitConnectionId: string
+  /** Has run once. */
+  automationId: string
 }
 
 /** The demo workspace of the first start, with working agents. */
@@ -90,10 +92,27 @@ export async function withDemo(url: string, work: (demo: Demo) => Promise<void>)
       },
       ...(await deliveries(ada, receiver, issues.complete)),
       gitConnectionId: await connectGit(url, ada, issues.complete),
+      automationId: await automate(ada, issues.working),
     })
   } finally {
     await Promise.all([robot.close(), scribe.close(), receiver.stop(), echo.stop()])
   }
+}
+
+/** An automation that ran for an issue, and a schedule. */
+async function automate({ api }: Person, { id, team_id }: Issue): Promise<string> {
+  const draft = {
+    team_id: team_id ?? '',
+    trigger: { type: 'issue', on: 'both' } as const,
+    filter: { type: ['bug' as const], priority: ['urgent' as const] },
+  }
+  const actions = [{ type: 'notify' as const, who: 'team' as const }]
+  const automation = await api.createAutomation({ ...draft, name: 'Tell us about urgent bugs', actions })
+  await api.runAutomation({ automation_id: automation.id, issue_id: id })
+  const trigger = { type: 'schedule', cron: '0 9 * * 1', time_zone: 'Europe/Zurich' } as const
+  const weekly = [{ type: 'create_issue' as const, title: 'Report of {{week}}', skip_if_open: true }]
+  await api.createAutomation({ team_id: draft.team_id, name: 'Weekly report', trigger, actions: weekly })
+  return automation.id
 }
 
 /** Pull requests in several states and a branch, all of one issue. */

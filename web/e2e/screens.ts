@@ -53,6 +53,9 @@ export const screens: Screen[] = [
   },
   { name: 'issue-features', path: '/issue/ENG-1' },
   { name: 'settings-templates', path: '/settings/templates' },
+  { name: 'settings-automations', path: '/settings/automations' },
+  { name: 'settings-automation', path: ({ automationId }) => `/settings/automations/${automationId}` },
+  { name: 'settings-automation-new', path: '/settings/automations/new' },
   {
     name: 'issue-due-date',
     path: '/issue/ENG-1',

@@ -333,6 +333,22 @@ const gitConnection = createRoute({
   path: '/git/$connectionId',
   component: lazyRouteComponent(() => import('./git/screens.ts'), 'ConnectionScreen'),
 })
+const automations = createRoute({
+  getParentRoute: () => settings,
+  path: '/automations',
+  component: lazyRouteComponent(() => import('./automations/screens.ts'), 'AutomationsScreen'),
+})
+const newAutomation = createRoute({
+  getParentRoute: () => settings,
+  path: '/automations/new',
+  validateSearch: ({ issue }) => ({ issue: text(issue) }),
+  component: lazyRouteComponent(() => import('./automations/screens.ts'), 'NewAutomationScreen'),
+})
+const automation = createRoute({
+  getParentRoute: () => settings,
+  path: '/automations/$automationId',
+  component: lazyRouteComponent(() => import('./automations/screens.ts'), 'AutomationScreen'),
+})
 const webhooks = createRoute({
   getParentRoute: () => settings,
   path: '/webhooks',
@@ -419,6 +435,9 @@ const routeTree = root.addChildren([
         storage,
         git,
         gitConnection,
+        automations,
+        newAutomation,
+        automation,
         webhooks,
         webhook,
         webhookDeliveries,

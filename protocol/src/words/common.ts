@@ -54,6 +54,7 @@ export const common: SectionWords = {
   token_id: ['The personal token', exampleId('pat')],
   team_id: ['The team', exampleId('team')],
   template_id: ['The template', exampleId('tpl')],
+  automation_id: ['The automation', exampleId('aut')],
   export_id: ['The export', exampleId('exp')],
   restore_id: ['The restore', exampleId('rst')],
   user_id: ['The user', exampleId('usr')],

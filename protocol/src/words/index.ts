@@ -5,6 +5,7 @@ import { LiveChange } from '../live.ts'
 import { type Noun, nounOf } from '../nouns.ts'
 import type { Operation } from '../operation.ts'
 import { agents } from './agents.ts'
+import { automations } from './automations.ts'
 import { common } from './common.ts'
 import { deliveries } from './deliveries.ts'
 import { exampleId, exampleTime, type FieldWords, type SectionWords } from './examples.ts'
@@ -27,6 +28,7 @@ export { exampleId, exampleIds, exampleOtherId } from './examples.ts'
 export const fieldWords: Readonly<Record<string, SectionWords>> = {
   ...people,
   ...tracker,
+  ...automations,
   ...agents,
   ...reviews,
   ...deliveries,
@@ -39,6 +41,9 @@ export const fieldWords: Readonly<Record<string, SectionWords>> = {
 
 /** Schemas with the fields of another. */
 const extended: Readonly<Record<string, string>> = {
+  NewAutomation: 'Automation',
+  AutomationChange: 'Automation',
+  AutomationTrial: 'Automation',
   CreatedWebhook: 'Webhook',
   ReviewDetail: 'Review',
   CreatedGitConnection: 'GitConnection',

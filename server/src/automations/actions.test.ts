@@ -231,20 +231,26 @@ describe('ask_agent and comment', () => {
     'insert titles without their mentions and files',
     verifies('automation.placeholder-no-mention'),
     async ({ app }) => {
-      const { automate, owner, newIssue, robot, work, commentsOn } = await automationScene(app)
+      const { automate, owner, member, newIssue, robot, work, commentsOn } = await automationScene(app)
+      const place = await newIssue()
+      const upload = `/files?name=a.txt&target_type=issue&target_id=${place.id}`
+      const file = await done(member.post(upload, undefined, { raw: 'Hello' }))
       await automate({ actions: [{ type: 'comment', text: 'About {{issue.title}}' }] })
-      const title = `@[Robot](${robot.userId}) ![x](fil_01m7nfpqxhedr8dg64wgby5pz7)`
-      const made = await newIssue({ title }, owner)
+      await automate({ actions: [{ type: 'comment', text: `See ![x](${file.id})` }] })
+      const made = await newIssue({ title: `@[Robot](${robot.userId}) ![x](${file.id})` }, owner)
       await work()
-      const [said] = await commentsOn(made)
-      expect(said).toMatchObject({
+      const [about, see] = (await commentsOn(made)).sort((a: { text: string }, b: { text: string }) =>
+        a.text < b.text ? -1 : 1,
+      )
+      expect(about).toMatchObject({
         mentioned_user_ids: [],
-        text: `About @ [Robot] (${robot.userId}) ![x] (fil_01m7nfpqxhedr8dg64wgby5pz7)`,
+        text: `About @ [Robot] (${robot.userId}) ![x] (${file.id})`,
       })
       expect((await done(owner.get(`/agent-sessions?issue_id=${made.id}`))).data).toEqual([])
-      expect(await app.ctx.db.rows(sql`select 1 from file_links where item_id = ${said.id}`).catch(() => [])).toEqual(
-        [],
-      )
+      const linked = await app.ctx.db.rows<{ id: string }>(sql`
+        select target_id as id from file_links where file_id = ${file.id} and target_type = 'comment'`)
+      // The owner's own text links it.
+      expect(linked.map(({ id }) => id)).toEqual([see.id])
     },
   )
 })

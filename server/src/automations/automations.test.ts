@@ -197,7 +197,7 @@ describe('an automation', () => {
     await done(owner.post(`/automations/${id}/take-over`))
     await done(owner.delete(`/installations/${robot.installationId}`))
     await done(owner.delete(`/automations/${id}`))
-    const { data } = await done(owner.get('/audit'))
+    const { data } = await done(owner.get('/audit-log'))
     const actions = data.flatMap((one: { action: string; subject_id: string }) =>
       one.subject_id === id ? [one.action] : [],
     )

@@ -6,14 +6,14 @@ import { notifyManagers } from '../inbox/notify.ts'
 
 /** Pauses the automations `a` that match, unless they are paused, and tells their owners and the managers. */
 export async function pauseMatching(unit: Pick<HookUnit, 'tx' | 'now'>, which: Sql, reason: PausedReason) {
-  const paused = await unit.tx.rows<{ id: string; workspaceId: string; ownerId: string }>(sql`
+  const paused = await unit.tx.rows<{ id: string; name: string; workspaceId: string; ownerId: string }>(sql`
     update automations a set state = 'paused', paused_reason = ${reason}, next_at = null, updated_at = ${unit.now}
     where ${which} and a.state <> 'paused'
-    returning a.id, a.workspace_id as "workspaceId", a.owner_id as "ownerId"`)
-  for (const { id, workspaceId, ownerId } of paused) {
+    returning a.id, a.name, a.workspace_id as "workspaceId", a.owner_id as "ownerId"`)
+  for (const { id, name, workspaceId, ownerId } of paused) {
     // By the service: the person who caused it may be one of those to tell.
     const byService = { ...unit, caller: { id: null, workspaceId } }
-    await recordAudit(byService, { action: 'automation.paused', subjectId: id, details: { reason } })
+    await recordAudit(byService, { action: 'automation.paused', subjectId: id, details: { name, reason } })
     await notifyManagers(byService, 'automation_paused', { automationId: id }, [ownerId])
   }
   return paused.length

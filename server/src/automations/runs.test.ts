@@ -166,6 +166,7 @@ describe('a run', () => {
       const app = await startApp()
       const { id: workspaceId, automate, owner, newIssue, work, runsOf, commentsOn, robot } = await automationScene(app)
       const automation = await automate({
+        filter: { text: 'bug' },
         actions: [comment, { type: 'delegate', agent_id: robot.userId }, { type: 'create_issue', title: 'Follow-up' }],
       })
       const made = await newIssue({}, owner)
@@ -188,7 +189,7 @@ describe('a run', () => {
         'Issue create',
         'Issue update',
       ])
-      expect(await runsOf(automation)).toMatchObject([{ state: 'done' }, ...[]])
+      expect(await runsOf(automation)).toMatchObject([{ state: 'done' }])
       expect(await commentsOn(made)).toHaveLength(1)
     },
   )
@@ -240,9 +241,6 @@ describe('a run', () => {
     expect(await claimRuns(app.ctx, 10)).toEqual([])
     for (const one of claimed) await performRun(app.ctx, one)
     await work()
-    const { data } = await done(owner.get(`/comments/search?query=Seen`))
-    const order = data.map(({ target_id }: { target_id: string }) => target_id).reverse()
-    expect(order.filter((_: string, index: number) => index % 2 === 0)).toHaveLength(3)
     expect((await runsOf(automation)).map(({ issue }) => issue?.id).reverse()).toEqual(issues.map(({ id }) => id))
     const times = await app.ctx.db.rows<{ id: string }>(sql`
       select issue_id as id from comments where automation_id = ${automation.id} order by id`)
@@ -316,6 +314,7 @@ describe('a run', () => {
 })
 
 describe('limits', () => {
+  /** Runs that finished just now. */
   const fillWith = (
     app: AutomationScene['app'],
     { id }: { id: string },
@@ -325,8 +324,9 @@ describe('limits', () => {
   ) =>
     app.ctx.db.run(sql`
       insert into automation_runs (id, workspace_id, automation_id, version, cause, state, reason, created_at, finished_at)
-      select 'run_' || ${id} || n || ${reason ?? state}, a.workspace_id, a.id, 1, 'manual', ${state}, ${reason}, ${app.clock.now()}, ${app.clock.now()}
-      from automations a, generate_series(1, ${count}::int) n where a.id = ${id}`)
+      select r.id, a.workspace_id, a.id, 1, 'manual', ${state}, ${reason}, ${app.clock.now()}, ${app.clock.now()}
+      from automations a, unnest(${Array.from({ length: count }, () => newId('run'))}::text[]) as r (id)
+      where a.id = ${id}`)
 
   test('skip the 61st run of an hour', verifies('automation.rate-limited'), async ({ startApp }) => {
     const app = await startApp()
@@ -402,7 +402,7 @@ describe('limits', () => {
 
 describe('loops', () => {
   test('end at depth 3', verifies('automation.loop-depth'), async ({ app }) => {
-    const { automate, owner, newIssue, runsOf, work, team } = await automationScene(app)
+    const { automate, owner, newIssue, runsOf, work } = await automationScene(app)
     const label = async (name: string) => (await done(owner.post('/labels', { name }))).id
     const labels = [await label('1'), await label('2'), await label('3'), await label('4')]
     const chain = []
@@ -422,7 +422,6 @@ describe('loops', () => {
       [{ state: 'done', reason: null, depth: 3 }],
       [{ state: 'skipped', reason: 'loop', depth: 4 }],
     ])
-    void team
   })
 
   test('do not run an automation again for its own change', verifies('automation.loop-self'), async ({ app }) => {
@@ -455,14 +454,14 @@ describe('loops', () => {
       const { automate, owner, robot, newIssue, runsOf, work, at, latest, issue } = await automationScene(app)
       const asks = await automate({
         trigger: { type: 'issue', on: 'both' },
-        filter: { status: ['todo'] },
+        filter: { status: ['qa'] },
         actions: [{ type: 'ask_agent', agent_id: robot.userId, text: 'Look.' }],
       })
       const again = await automate({
         trigger: { type: 'session', outcomes: ['finished'] },
         actions: [{ type: 'ask_agent', agent_id: robot.userId, text: 'Again.' }],
       })
-      const made = await newIssue({ status: 'todo' }, owner)
+      const made = await newIssue({ status: 'qa' }, owner)
       await work()
       const finish = async () => {
         const session = at((await latest()).id)
@@ -477,7 +476,7 @@ describe('loops', () => {
       ])
       // The agent of that session changes the issue so that the first automation would run again.
       await done(robot.put(`/issues/${made.id}`, { status: 'in_progress' }))
-      await done(robot.put(`/issues/${made.id}`, { status: 'todo' }))
+      await done(robot.put(`/issues/${made.id}`, { status: 'qa' }))
       await work()
       expect(await runsOf(asks)).toMatchObject([
         { state: 'skipped', reason: 'loop', depth: 3 },
@@ -485,10 +484,10 @@ describe('loops', () => {
       ])
       // A person begins a new chain.
       await done(owner.put(`/issues/${made.id}`, { status: 'in_progress' }))
-      await done(owner.put(`/issues/${made.id}`, { status: 'todo' }))
+      await done(owner.put(`/issues/${made.id}`, { status: 'qa' }))
       await work()
       expect((await runsOf(asks))[0]).toMatchObject({ state: 'done', depth: 1 })
-      expect(await issue(made.id)).toMatchObject({ status: 'todo' })
+      expect(await issue(made.id)).toMatchObject({ status: 'qa' })
     },
   )
 })

@@ -241,7 +241,7 @@ describe('an agent session', () => {
 })
 
 test('no run is left by a change that is rolled back', verifies('automation.run-with-change'), async ({ app }) => {
-  const { automate, draft, member, team } = await automationScene(app)
+  const { automate, member, team } = await automationScene(app)
   await automate({ trigger: onCreated, actions: [comment] })
   // The second issue is refused, and with it the first.
   const batch = {
@@ -251,5 +251,4 @@ test('no run is left by a change that is rolled back', verifies('automation.run-
     ],
   }
   expect(await app.unchanged(() => member.post('/issues/batch', batch))).toMatchObject({ status: 422 })
-  void draft
 })

@@ -47,6 +47,25 @@ const inputs: { [Name in RouteName]?: Input } = {
   watchIssue: { body: { muted: true } },
   createTemplate: { body: { name: 'Bug report', team_id: exampleId('team'), type: 'bug', description: '## Steps' } },
   updateTemplate: { body: { default: true } },
+  createAutomation: {
+    body: {
+      team_id: exampleId('team'),
+      name: 'Thank reporters',
+      trigger: { type: 'issue', on: 'created' },
+      filter: { type: ['bug'] },
+      actions: [{ type: 'comment', text: 'Thanks for {{issue.code}}.' }],
+    },
+  },
+  updateAutomation: { body: { name: 'Thank reporters of bugs' } },
+  tryAutomation: {
+    body: {
+      team_id: exampleId('team'),
+      name: 'Thank reporters',
+      trigger: { type: 'issue', on: 'created' },
+      actions: [{ type: 'comment', text: 'Thanks for {{issue.code}}.' }],
+    },
+  },
+  runAutomation: { body: { issue_id: exampleId('iss') } },
   updateIssue: { body: { status: 'in_progress', assignee_id: exampleId('usr') } },
   createProject: { body: { title: 'New shop', team_ids: [exampleId('team')] } },
   updateProject: { body: { status: 'in_progress', health_status: 'on_track' } },

@@ -9,6 +9,7 @@ import {
   MessageSquare,
   PackagePlus,
   Webhook,
+  Zap,
 } from 'lucide-react'
 import { isolated } from '../ui/isolated.ts'
 
@@ -35,6 +36,8 @@ const kinds: Record<InboxKind, Kind> = {
   review_requested: { icon: Bot, color: 'text-accent-ink', sentence: (actor) => `${actor} asks for your review` },
   suggestions_ready: { icon: Bot, color: 'text-agent-ink', sentence: (actor) => `${actor} suggested changes` },
   budget_reached: { icon: Gauge, color: 'text-warn-ink', sentence: (actor) => `${actor} reached its budget` },
+  automation_notice: { icon: Zap, color: 'text-info-ink', sentence: () => 'Notice of an automation' },
+  automation_paused: { icon: Zap, color: 'text-warn-ink', sentence: () => 'Automation paused' },
 }
 
 export const iconOf = ({ kind }: InboxEntry): Pick<Kind, 'icon' | 'color'> => kinds[kind]

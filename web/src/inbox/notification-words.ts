@@ -13,6 +13,8 @@ export const kindLabels: Record<InboxKind, { label: string; forManagers?: true }
   webhook_failing: { label: 'Disabled webhooks', forManagers: true },
   webhook_struggling: { label: 'Failing webhooks', forManagers: true },
   install_request: { label: 'Requests to install an app', forManagers: true },
+  automation_notice: { label: 'Notices of automations' },
+  automation_paused: { label: 'Paused automations' },
   budget_reached: { label: 'Agents that reached their budget', forManagers: true },
 }
 
