@@ -100,6 +100,7 @@ const trees = [
       ['agents'],
       ['issues'],
       ['projects'],
+      ['suggestions', 'reviews'],
       ['audit', 'git', 'imports', 'settings'],
       ['shell'],
       ['routes'],

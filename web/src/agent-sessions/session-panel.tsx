@@ -1,7 +1,7 @@
 import type { AgentActivity, AgentSession, PullRequest } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useRef } from 'react'
+import { lazy, Suspense, useRef } from 'react'
 import { activitiesQuery } from '../data/activities.ts'
 import { useMarkWatched } from '../data/inbox-read.ts'
 import { pullRequestsOfSession } from '../data/pull-requests.ts'
@@ -21,6 +21,8 @@ import { AnswerOptions } from './question.tsx'
 import { Results } from './results.tsx'
 import { canStop } from './state.tsx'
 import { SessionStatus } from './status.tsx'
+
+const ReviewBar = lazy(() => import('./review-bar.tsx').then(({ ReviewBar }) => ({ default: ReviewBar })))
 
 const nothing: AgentActivity[] = []
 const noPullRequests: PullRequest[] = []
@@ -66,6 +68,9 @@ export function SessionPanel({ session }: { session: AgentSession }) {
         </div>
       )}
       <div className="shrink-0 space-y-2 border-t px-3 py-2.5 empty:hidden">
+        <Suspense>
+          <ReviewBar sessionId={session.id} />
+        </Suspense>
         <Reply session={session} activities={activities} />
       </div>
     </div>

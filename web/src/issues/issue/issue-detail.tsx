@@ -1,6 +1,6 @@
 import type { Issue } from '@baton/protocol'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { useMarkSeen } from '../../data/inbox-read.ts'
 import { refreshIssue, useIssue } from '../../data/issues.ts'
 import { useNameOfPerson } from '../../data/names.ts'
@@ -19,6 +19,10 @@ import { IssueDescription, IssueTitle } from './issue-text.tsx'
 import { useProperties } from './properties.tsx'
 import { IssuePullRequests } from './pull-requests.tsx'
 import { Relations } from './relations.tsx'
+
+const ReviewBar = lazy(() =>
+  import('../../agent-sessions/review-bar.tsx').then(({ ReviewBar }) => ({ default: ReviewBar })),
+)
 
 interface Props {
   /** The issue's code, an earlier code, or its id. */
@@ -105,6 +109,11 @@ function IssueContent({ issue, inPanel, onClose }: ContentProps) {
       <div className="@4xl:hidden">
         <PropertyChips of="Issue" properties={properties} />
       </div>
+      {issue.delegate_id && (
+        <Suspense>
+          <ReviewBar issueId={issue.id} />
+        </Suspense>
+      )}
       <IssueDescription issue={issue} />
       <Relations issue={issue} />
       <IssuePullRequests issue={issue} />
