@@ -53,6 +53,8 @@ export const screens: Screen[] = [
   },
   { name: 'issue-features', path: '/issue/ENG-1' },
   { name: 'settings-templates', path: '/settings/templates' },
+  { name: 'triage', path: '/triage' },
+  { name: 'reviews', path: '/reviews' },
   {
     name: 'issue-due-date',
     path: '/issue/ENG-1',
