@@ -196,11 +196,13 @@ async function createSessions({ id, api }: Person, robot: ScriptedAgent): Promis
       'Found in 3 files:\n\n- `cart.ts`\n- `total.ts`\n- `total.test.ts`',
     )
     if (state === 'working') {
-      const suggestions: NewSuggestion[] = [
-        { field: 'priority', value: 'urgent', reason: 'Customers pay the wrong total.' },
-        { field: 'type', value: 'bug', reason: 'The text describes a fault.' },
-      ]
-      await session.client.suggestChanges({ session_id: session.id, suggestions })
+      await session.client.suggestChanges({
+        session_id: session.id,
+        suggestions: [
+          { field: 'priority', value: 'urgent', reason: 'Customers pay the wrong total.' },
+          { field: 'type', value: 'bug', reason: 'The text describes a fault.' },
+        ],
+      })
       await session.thought('Comparing the two totals.', { ephemeral: true })
     }
     if (state === 'asking') {

@@ -40,7 +40,15 @@ const readers: { title: string; names: string[] }[] = [
   { title: 'Start', names: ['start', 'issues', 'files', 'your-account', 'notifications', 'coding-agents'] },
   {
     title: 'Managers',
-    names: ['managing-workspaces', 'managing-agents', 'importing', 'git', 'export-and-restore', 'deleting-a-workspace'],
+    names: [
+      'managing-workspaces',
+      'managing-agents',
+      'reviews',
+      'importing',
+      'git',
+      'export-and-restore',
+      'deleting-a-workspace',
+    ],
   },
   { title: 'Integrations', names: ['api', 'personal-tokens', 'webhooks', 'events', 'mcp'] },
   {
