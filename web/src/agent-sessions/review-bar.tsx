@@ -40,8 +40,9 @@ export function Decision({ review, onDecided }: DecisionProps) {
   const [reason, setReason] = useState<string | null>(null)
   const decided = async (message: string) => {
     showToast(message)
-    await refreshReviews()
+    // Before the list is read again, so that the next review follows and not the first.
     onDecided?.()
+    await refreshReviews()
   }
   const failed = (error: unknown) => {
     showError(error)

@@ -1,8 +1,9 @@
 import type { Review } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { api, queries, readAll } from './api.ts'
+import { api, queries, readAll, rereadKey } from './api.ts'
 import { watch } from './live.ts'
+import { singleFlight } from './single-flight.ts'
 
 type Which = Partial<Record<'session_id' | 'issue_id', string>>
 
@@ -28,7 +29,7 @@ export function useLive(key: 'reviews' | 'triage') {
     () =>
       watch((news) => {
         if (news.kind !== 'change' || ['Issue', 'AgentSession', 'Comment'].includes(news.change.type)) {
-          void queries.invalidateQueries({ queryKey: [key] })
+          void singleFlight(`stale ${key}`, () => rereadKey(key))
         }
       }),
     [key],
