@@ -60,7 +60,7 @@ alter table inbox_threads add column team_id text references teams on delete cas
 alter table inbox_threads alter column subject_id drop expression if exists;
 create index inbox_entries_team on inbox_entries (team_id) where team_id is not null;
 create index inbox_threads_team on inbox_threads (team_id) where team_id is not null;
-create index if not exists inbox_entries_subject on inbox_entries
+create index if not exists inbox_entries_by_subject on inbox_entries
   (workspace_id, user_id, (coalesce(issue_id, project_id, endpoint_id, app_id, team_id)), id desc);
 
 create or replace function place_inbox_thread() returns trigger language plpgsql as $$
