@@ -46,7 +46,7 @@ test(
     const answer = (number: number) => page.getByText(`Answer ${number} is ready.`)
     await expect(answer(1)).toBeVisible()
     await expect(page.getByRole('link', { name: /Pull request/ })).toBeVisible()
-    await expect(page.getByText('Oil the hinges')).toBeVisible()
+    await expect(page.getByRole('region', { name: 'Plan' }).getByText('Oil the hinges')).toBeVisible()
     await checkAxe(page)
     keyboardOnly(page)
 
@@ -107,7 +107,8 @@ test('a manager turns review on in the settings of the team', async ({ page, com
   await signedIn(page, owner)
   await page.goto(`/settings/teams/${engineering.id}`)
   const box = page.getByRole('checkbox', { name: 'Review the work of agents' })
-  await box.check()
+  await box.click()
+  await expect(box).toBeChecked()
   await page.getByLabel('Status after accepting').selectOption('QA')
   await expect(toast(page, 'Saved').first()).toBeVisible()
   await expect
@@ -149,7 +150,7 @@ test('suggestions are triaged by keyboard alone', async ({ page, company, agent 
   keyboardOnly(page)
   await page.keyboard.press('j')
   await page.keyboard.press('1')
-  await expect(rows.first().getByRole('button', { pressed: false })).toContainText('Urgent')
+  await expect(rows.first().locator('[aria-pressed="false"]')).toContainText('Urgent')
   await page.keyboard.press('y')
   await expect(rows.first().getByRole('button', { name: /Checkout/ })).toHaveCount(0)
   const after = await api.getIssue({ issue_id: hinges.id })

@@ -205,7 +205,7 @@ const addCodingAgent = createRoute({
 const triage = createRoute({
   getParentRoute: () => inside,
   path: '/triage',
-  validateSearch: ({ team_id }): { team_id?: string } => (team_id ? { team_id: String(team_id) } : {}),
+  validateSearch: (search): { team_id?: string | undefined } => ({ team_id: text(search.team_id) }),
   component: lazyRouteComponent(() => import('./suggestions/triage-screen.tsx'), 'TriageScreen'),
 })
 const reviews = createRoute({

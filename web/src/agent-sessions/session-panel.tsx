@@ -1,7 +1,7 @@
 import type { AgentActivity, AgentSession, PullRequest } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, Suspense, useRef } from 'react'
+import { useRef } from 'react'
 import { activitiesQuery } from '../data/activities.ts'
 import { useMarkWatched } from '../data/inbox-read.ts'
 import { pullRequestsOfSession } from '../data/pull-requests.ts'
@@ -19,10 +19,9 @@ import { Links } from './links.tsx'
 import { Plan } from './plan.tsx'
 import { AnswerOptions } from './question.tsx'
 import { Results } from './results.tsx'
+import { ReviewBar } from './review-bar.tsx'
 import { canStop } from './state.tsx'
 import { SessionStatus } from './status.tsx'
-
-const ReviewBar = lazy(() => import('./review-bar.tsx').then(({ ReviewBar }) => ({ default: ReviewBar })))
 
 const nothing: AgentActivity[] = []
 const noPullRequests: PullRequest[] = []
@@ -68,9 +67,7 @@ export function SessionPanel({ session }: { session: AgentSession }) {
         </div>
       )}
       <div className="shrink-0 space-y-2 border-t px-3 py-2.5 empty:hidden">
-        <Suspense>
-          <ReviewBar sessionId={session.id} />
-        </Suspense>
+        <ReviewBar sessionId={session.id} />
         <Reply session={session} activities={activities} />
       </div>
     </div>

@@ -1,6 +1,7 @@
 import type { Issue } from '@baton/protocol'
 import { useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
+import { ReviewBar } from '../../agent-sessions/review-bar.tsx'
 import { useMarkSeen } from '../../data/inbox-read.ts'
 import { refreshIssue, useIssue } from '../../data/issues.ts'
 import { useNameOfPerson } from '../../data/names.ts'
@@ -19,10 +20,6 @@ import { IssueDescription, IssueTitle } from './issue-text.tsx'
 import { useProperties } from './properties.tsx'
 import { IssuePullRequests } from './pull-requests.tsx'
 import { Relations } from './relations.tsx'
-
-const ReviewBar = lazy(() =>
-  import('../../agent-sessions/review-bar.tsx').then(({ ReviewBar }) => ({ default: ReviewBar })),
-)
 
 interface Props {
   /** The issue's code, an earlier code, or its id. */
@@ -109,11 +106,7 @@ function IssueContent({ issue, inPanel, onClose }: ContentProps) {
       <div className="@4xl:hidden">
         <PropertyChips of="Issue" properties={properties} />
       </div>
-      {issue.delegate_id && (
-        <Suspense>
-          <ReviewBar issueId={issue.id} />
-        </Suspense>
-      )}
+      {issue.delegate_id && <ReviewBar issueId={issue.id} />}
       <IssueDescription issue={issue} />
       <Relations issue={issue} />
       <IssuePullRequests issue={issue} />
