@@ -114,30 +114,32 @@ function TriageList({ rows }: { rows: TriagedIssue[] }) {
               to="/issue/$code"
               params={{ code: row.issue.code }}
               data-row={row.issue.id}
-              className="min-w-0 flex-1 basis-60 truncate outline-none"
+              className="min-w-0 flex-1 basis-40 truncate outline-none"
             >
               <span className="text-ink-2">{row.issue.code}</span>{' '}
               <span className="font-medium">{row.issue.title}</span>
             </Link>
-            <Button
-              size="sm"
-              icon={X}
-              aria-label={`Decline suggestions for ${row.issue.code}`}
-              {...(row === active && { command: 'triage.decline' })}
-              onClick={() => void decide.run(row, 'decline')}
-            >
-              Decline
-            </Button>
-            <Button
-              size="sm"
-              look="primary"
-              icon={Check}
-              aria-label={`Accept suggestions for ${row.issue.code}`}
-              {...(row === active && { command: 'triage.accept' })}
-              onClick={() => void decide.run(row, 'accept')}
-            >
-              Accept
-            </Button>
+            <div className="flex gap-2">
+              <Button
+                size="sm"
+                icon={X}
+                aria-label={`Decline suggestions for ${row.issue.code}`}
+                {...(row === active && { command: 'triage.decline' })}
+                onClick={() => void decide.run(row, 'decline')}
+              >
+                Decline
+              </Button>
+              <Button
+                size="sm"
+                look="primary"
+                icon={Check}
+                aria-label={`Accept suggestions for ${row.issue.code}`}
+                {...(row === active && { command: 'triage.accept' })}
+                onClick={() => void decide.run(row, 'accept')}
+              >
+                Accept
+              </Button>
+            </div>
           </div>
           {/* Not a list: the rows of the screen are its items. */}
           <div className="flex flex-wrap gap-2">
