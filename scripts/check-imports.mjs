@@ -100,6 +100,7 @@ const trees = [
       ['agents'],
       ['issues'],
       ['projects'],
+      ['suggestions', 'reviews'],
       ['audit', 'automations', 'git', 'imports', 'insights', 'settings'],
       ['tour'],
       ['shell'],

@@ -412,7 +412,7 @@ export async function makeScene(app: TestApp) {
     app_id: registered.app.id,
     installation_id: robot.installationId,
     session_id: session.id,
-    review_id: await reviewScene(app, workspace, team.id),
+    review_id: await waitingReview(app, workspace, team.id),
     request_id: consent.searchParams.get('request') ?? '',
     program_id: programs.data[0].id,
     provider_id: 'nobody',
@@ -431,7 +431,11 @@ export async function makeScene(app: TestApp) {
 }
 
 /** Work of an agent that waits for a review. */
-async function reviewScene(app: TestApp, { owner }: TestWorkspace, teamId: string): Promise<string> {
+export async function waitingReview(
+  app: TestApp,
+  { owner }: Pick<TestWorkspace, 'owner'>,
+  teamId: string,
+): Promise<string> {
   await owner.put(`/teams/${teamId}/review`, { mode: 'on', accept_status: 'done' })
   const robot = await app.installed(owner, {
     scopes: ['app:assignable'],
@@ -440,7 +444,7 @@ async function reviewScene(app: TestApp, { owner }: TestWorkspace, teamId: strin
   await owner.post('/issues', { title: 'Delegated', team_id: teamId, delegate_id: robot.userId })
   const { body: sessions } = await robot.get('/agent-sessions')
   await robot.post(`/agent-sessions/${sessions.data[0].id}/activities`, { content: { type: 'response', body: 'Done' } })
-  const { body: waiting } = await owner.get('/reviews')
+  const { body: waiting } = await owner.get(`/reviews?session_id=${sessions.data[0].id}`)
   return waiting.data[0].id
 }
 

@@ -214,7 +214,16 @@ async function createSessions({ id, api }: Person, robot: ScriptedAgent): Promis
       'checkout total',
       'Found in 3 files:\n\n- `cart.ts`\n- `total.ts`\n- `total.test.ts`',
     )
-    if (state === 'working') await session.thought('Comparing the two totals.', { ephemeral: true })
+    if (state === 'working') {
+      await session.client.suggestChanges({
+        session_id: session.id,
+        suggestions: [
+          { field: 'priority', value: 'urgent', reason: 'Customers pay the wrong total.' },
+          { field: 'type', value: 'bug', reason: 'The text describes a fault.' },
+        ],
+      })
+      await session.thought('Comparing the two totals.', { ephemeral: true })
+    }
     if (state === 'asking') {
       await session.select('Which total is right when a coupon is used?', [
         { value: 'before', label: 'Before the coupon', description: 'Delivery is free above 30 euros of goods.' },
@@ -228,6 +237,8 @@ async function createSessions({ id, api }: Person, robot: ScriptedAgent): Promis
       })
     }
     if (state === 'complete') {
+      // Its answer waits for a review.
+      await api.setTeamReview({ team_id: issue.team_id ?? '', mode: 'on', accept_status: 'done' })
       await session.addUrl('Pull request', 'https://code.example.com/harbor/shop/pull/7')
       await session.client.setSessionChanges({ session_id: session.id, ...oneTotal })
       const usage = {

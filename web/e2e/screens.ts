@@ -56,6 +56,8 @@ export const screens: Screen[] = [
   { name: 'settings-automations', path: '/settings/automations' },
   { name: 'settings-automation', path: ({ automationId }) => `/settings/automations/${automationId}` },
   { name: 'settings-automation-new', path: '/settings/automations/new' },
+  { name: 'triage', path: '/triage' },
+  { name: 'reviews', path: '/reviews' },
   {
     name: 'issue-due-date',
     path: '/issue/ENG-1',

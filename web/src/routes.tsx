@@ -202,6 +202,17 @@ const addCodingAgent = createRoute({
   path: '/agents/add',
   component: lazyRouteComponent(() => import('./agents/add-coding-agent-screen.tsx'), 'AddCodingAgentScreen'),
 })
+const triage = createRoute({
+  getParentRoute: () => inside,
+  path: '/triage',
+  validateSearch: (search): { team_id?: string | undefined } => ({ team_id: text(search.team_id) }),
+  component: lazyRouteComponent(() => import('./suggestions/triage-screen.tsx'), 'TriageScreen'),
+})
+const reviews = createRoute({
+  getParentRoute: () => inside,
+  path: '/reviews',
+  component: lazyRouteComponent(() => import('./reviews/reviews-screen.tsx'), 'ReviewsScreen'),
+})
 const inbox = createRoute({
   getParentRoute: () => inside,
   path: '/inbox',
@@ -411,6 +422,8 @@ const routeTree = root.addChildren([
       agentSession,
       sessionChanges,
       addCodingAgent,
+      triage,
+      reviews,
       inbox,
       insights,
       settings.addChildren([

@@ -44,6 +44,7 @@ const readers: { title: string; names: string[] }[] = [
       'managing-workspaces',
       'managing-agents',
       'insights',
+      'reviews',
       'importing',
       'git',
       'export-and-restore',

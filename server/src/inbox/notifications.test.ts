@@ -57,7 +57,7 @@ test('settings have defaults, and are those of one user in one workspace', async
   const { member, admin } = await app.workspace()
   const all = (way: string) => Object.fromEntries(inboxKinds.map((kind) => [kind, way]))
   const defaults = {
-    kinds: { ...all('immediately'), comment: 'daily', status: 'daily' },
+    kinds: { ...all('immediately'), comment: 'daily', status: 'daily', suggestions_ready: 'daily' },
     digest_hour: 8,
     paused: false,
   }

@@ -45,13 +45,14 @@ export async function listTriage(ctx: Context, caller: Member, query: PageQuery 
     query,
     ({ id }) => [id],
     async (after, count) => {
+      // From the open suggestions, which are few, to their issues.
       const issues = await ctx.db.rows<StoredIssue>(sql`
-        select ${issueColumns} from issues i
-        where i.workspace_id = ${caller.workspaceId} and ${issueInReach(caller)}
-          and i.id in (
-            select s.issue_id from suggestions s where s.workspace_id = ${caller.workspaceId} and s.state = 'open')
-          ${query.team_id ? sql`and i.team_id = ${query.team_id}` : none}
-          ${after ? sql`and i.id < ${after[0]}` : none}
+        select ${issueColumns}
+        from (select distinct s.issue_id from suggestions s
+          where s.workspace_id = ${caller.workspaceId} and s.state = 'open'
+            ${after ? sql`and s.issue_id < ${after[0]}` : none}) open
+        join issues i on i.id = open.issue_id
+        where ${issueInReach(caller)} ${query.team_id ? sql`and i.team_id = ${query.team_id}` : none}
         order by i.id desc limit ${count}`)
       return issues.map((issue) => withUrl(ctx.config, issue))
     },

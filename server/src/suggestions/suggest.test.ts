@@ -179,7 +179,7 @@ describe('an app', () => {
       await done(session.stop())
       await done(session.say('response'))
       expect(await app.unchanged(() => suggest(body.suggestions))).toMatchObject(ended('stopped'))
-      expect(await app.ctx.db.rows(sql`select 1 from suggestions`)).toEqual([])
+      expect(await app.ctx.db.rows(sql`select 1 from suggestions where session_id = ${session.id}`)).toEqual([])
     },
   )
 })
