@@ -22,8 +22,8 @@ async function read(path: string, query: Filters = {}): Promise<Response> {
 /** Figures are counted every few minutes, for the first time within two. */
 const often = {
   staleTime: 60_000,
-  refetchInterval: ({ state: { data } }: { state: { data?: { as_of?: string | null } | undefined } }) =>
-    data?.as_of === null ? 15_000 : 5 * 60_000,
+  refetchInterval: ({ state: { data } }: { state: { data?: unknown } }) =>
+    (data as { as_of?: string | null } | undefined)?.as_of === null ? 15_000 : 5 * 60_000,
 }
 
 export const reportQuery = <Name extends Report>(report: Name, filters: Filters = {}) =>
