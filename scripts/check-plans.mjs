@@ -184,6 +184,7 @@ function scansOf(plan) {
     'installations',
     'listeners',
     'mail_state',
+    'insight_progress',
   ]
   const here = plan['Node Type'] === 'Seq Scan' && !small.includes(plan['Relation Name']) ? [plan['Relation Name']] : []
   return [...here, ...(plan.Plans ?? []).flatMap(scansOf)]

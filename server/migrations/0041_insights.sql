@@ -50,7 +50,7 @@ create table cycle_days (
 create table insight_progress (
   workspace_id  text primary key references workspaces on delete cascade,
   as_of         timestamptz(3), -- all changes before it are counted; null before the first time
-  refill_at     timestamptz(3), -- an import ended then; the next time counts 366 days, as the first time does
+  refill_at     timestamptz(3), -- an import ended then; the next time counts the issues of 366 days, as the first time does
   claim_id      text,
   claimed_until timestamptz(3)
 );

@@ -163,6 +163,11 @@ export class AgentDays {
 /** Sums stay numbers that JavaScript and JSON represent exactly. */
 const sum = (one: number, other: number | null | undefined) => Math.min(Number.MAX_SAFE_INTEGER, one + (other ?? 0))
 
+/** Without plan, links and context, which are large. */
+const sessionColumns = sql`
+  id, created_at, agent_id, issue_id, state, quiet_since, stopping_since, answered_at, end_reason, ended_at, updated_at,
+  opened_by_agent, personal_of, usage`
+
 export interface SessionPosition {
   at: string
   id: string
@@ -183,7 +188,7 @@ export async function countSessions(
 ): Promise<SessionPosition | null> {
   const sessions = await db.rows<SessionFacts & { more: boolean }>(sql`
     with listed as (
-      select *, last_seq + 1 as cost from agent_sessions
+      select ${sessionColumns}, last_seq + 1 as cost from agent_sessions
       where workspace_id = ${workspaceId} and (created_at, id) > (${after.at}::timestamptz, ${after.id})
       order by created_at, id limit ${rows}
     ), summed as (

@@ -2,9 +2,10 @@ import type { AgentFigures, AgentInsights } from '@baton/protocol'
 import { describe, expect } from 'vitest'
 import { bringTo, conversation, everyScope, sessionScene } from '../../test/agent-sessions.ts'
 import { type TestApp, type TestPerson, test, verifies } from '../../test/harness.ts'
+import { sweepSessions } from '../agent-sessions/retention.ts'
 import { sql } from '../db/sql.ts'
 import { outcomeOf } from './agent-days.ts'
-import { rollUpDue } from './rollup.ts'
+import { refillInsights, rollUpDue } from './rollup.ts'
 
 const read = async (person: TestPerson, query = ''): Promise<AgentInsights> => {
   const { status, body } = await person.get(`/insights/agents${query}`)
@@ -87,6 +88,27 @@ test('an outcome is final after 15 days', verifies('insight.agents'), async ({ a
   await session.say('response')
   await roll(app)
   expect(await finished()).toMatchObject({ opened: 1, failed: 1, finished: 0 })
+})
+
+test('figures stay when their sessions are deleted', verifies('insight.agents'), async ({ startApp }) => {
+  const app = await startApp({ BATON_SESSION_DAYS: '30' })
+  const scene = await sessionScene(app)
+  const sessions = () => app.ctx.db.rows(sql`select 1 from agent_sessions`)
+  const day = app.clock.now().toISOString().slice(0, 10)
+  const opened = () => app.ctx.db.row(sql`select opened from agent_days where day = ${day}::date`)
+  await bringTo(app, await scene.delegated(), 'complete')
+  await roll(app)
+  const countedAt = app.clock.now()
+  // The worker was down until the session was deleted.
+  for (const milliseconds of [0, 1]) {
+    app.clock.advance({ days: 30 * (1 - milliseconds), milliseconds })
+    await sweepSessions(app.ctx.db, app.clock.now(), app.ctx)
+    expect(await sessions()).toHaveLength(1 - milliseconds)
+    await app.ctx.db.run(sql`update insight_progress set as_of = ${countedAt}`)
+    await refillInsights(app.ctx.db, scene.id, app.clock.now())
+    await roll(app)
+    expect(await opened()).toEqual({ opened: 1 })
+  }
 })
 
 test('an end without the agent leaves what the agent had said', verifies('insight.agents'), () => {

@@ -49,7 +49,8 @@ export async function readAgentInsights({ db, clock }: Context, { workspaceId }:
   const range = rangeOf(query, clock.now())
   const periods = periodsOf(range)
   const { team_id, agent_id } = query
-  const filter = sql`
+  // The whole range as a condition of its own is what the index is read by.
+  const filter = sql`and a.day >= ${range.from}::date and a.day <= ${range.to}::date
     ${team_id === undefined ? none : sql`and a.team_id = ${team_id}`}
     ${agent_id === undefined ? none : sql`and a.agent_id = ${agent_id === 'personal' ? '' : agent_id}`}`
   const [as_of, rows] = await Promise.all([

@@ -44,6 +44,7 @@ export async function readFlowInsights(
     from unnest(${periods.map(({ from }) => from)}::date[], ${periods.map(({ to }) => to)}::date[], ${lastDays}::date[])
       with ordinality as p (first, last, counted, period)
     join flow_days d on d.workspace_id = ${workspaceId} and d.day >= p.first and d.day <= p.last
+      and d.day >= ${range.from}::date and d.day <= ${range.to}::date
       ${query.team_id === undefined ? none : sql`and d.team_id = ${query.team_id}`}
     left join lateral (select d.open where d.day = p.counted) o on true
     group by p.period`)

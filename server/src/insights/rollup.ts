@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts'
 import { newId } from '../ids.ts'
 import { AgentDays, countSessions, type SessionPosition, writeAgentDays } from './agent-days.ts'
 import { CycleDays, cyclesSince, issuesOfCycle, writeCycleDays } from './cycle-days.ts'
-import { type Day, dayOf, earlier, plusDays, startOf } from './days.ts'
+import { type Day, dayOf, earlier, later, plusDays, startOf } from './days.ts'
 import { countDone, countOpen, type DonePosition, doneSince, FlowDays, writeFlowDays } from './flow-days.ts'
 
 /** A session's outcome is final after this many days. */
@@ -99,10 +99,9 @@ async function rollUp(ctx: Context, claim: Claim, { signal, rowsPerStep: rows = 
   const { workspaceId } = claim
   const now = clock.now()
   const today = dayOf(now)
-  const firstOf = (rewritten: number) =>
-    claim.refillAt || !claim.asOf
-      ? plusDays(today, 1 - limits.insightDays)
-      : earlier(dayOf(claim.asOf), plusDays(today, 1 - rewritten))
+  const yearAgo = plusDays(today, 1 - limits.insightDays)
+  const since = (rewritten: number) =>
+    claim.asOf ? earlier(dayOf(claim.asOf), plusDays(today, 1 - rewritten)) : yearAgo
 
   const write = (work: (tx: Tx) => Promise<unknown>) => {
     signal?.throwIfAborted()
@@ -112,7 +111,10 @@ async function rollUp(ctx: Context, claim: Claim, { signal, rowsPerStep: rows = 
     })
   }
 
-  let from = firstOf(agentDaysRewritten)
+  // The figures of sessions that were deleted since stay (settings.retention-sessions).
+  const { sessions: keptDays } = config.keepDays
+  const firstOfAgents = since(agentDaysRewritten)
+  let from = keptDays > 0 ? later(firstOfAgents, plusDays(today, 1 - keptDays)) : firstOfAgents
   const agents = new AgentDays(now, config)
   const writeAgents = async (until: Day) => {
     const counted = agents.take(until)
@@ -128,7 +130,7 @@ async function rollUp(ctx: Context, claim: Claim, { signal, rowsPerStep: rows = 
   }
   await writeAgents(plusDays(today, 1))
 
-  const firstOfFlow = firstOf(flowDaysRewritten)
+  const firstOfFlow = claim.refillAt ? yearAgo : since(flowDaysRewritten)
   const flow = new FlowDays(firstOfFlow, today)
   for (let after: string | null = ''; after !== null; ) {
     signal?.throwIfAborted()

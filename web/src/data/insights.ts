@@ -19,8 +19,12 @@ async function read(path: string, query: Filters = {}): Promise<Response> {
   return response
 }
 
-/** Figures are counted every ten minutes. */
-const often = { staleTime: 60_000, refetchInterval: 5 * 60_000 }
+/** Figures are counted every few minutes, for the first time within two. */
+const often = {
+  staleTime: 60_000,
+  refetchInterval: ({ state: { data } }: { state: { data?: unknown } }) =>
+    (data as { as_of?: string | null } | undefined)?.as_of === null ? 15_000 : 5 * 60_000,
+}
 
 export const reportQuery = <Name extends Report>(report: Name, filters: Filters = {}) =>
   queryOptions({

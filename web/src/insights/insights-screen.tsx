@@ -85,6 +85,10 @@ const Tabs = ({ current, search }: { current: Tab; search: InsightSearch }) => (
 
 const lengths: Record<InsightPeriodLength, string> = { day: 'By day', week: 'By week', month: 'By month' }
 
+/** The day in UTC, as figures are counted. */
+const dayBefore = (day: string | Date, days: number) =>
+  new Date(new Date(day).getTime() - days * 86_400_000).toISOString().slice(0, 10)
+
 function FilterBar({ tab, search }: { tab: Tab; search: InsightSearch }) {
   const navigate = useNavigate()
   const teams = useTeams()
@@ -96,13 +100,18 @@ function FilterBar({ tab, search }: { tab: Tab; search: InsightSearch }) {
       replace: true,
     })
   const { tab: _, ...filters } = search
+  const today = dayBefore(new Date(), 0)
   return (
     <search aria-label="Filters" className="insight-filters">
       <div className="insight-date">
-        <DateButton label="From" day={search.from ?? ''} onChange={(from) => choose({ from })} />
+        <DateButton
+          label="From"
+          day={search.from ?? dayBefore(search.to ?? today, 89)}
+          onChange={(from) => choose({ from })}
+        />
       </div>
       <div className="insight-date">
-        <DateButton label="To" day={search.to ?? ''} onChange={(to) => choose({ to })} />
+        <DateButton label="To" day={search.to ?? today} onChange={(to) => choose({ to })} />
       </div>
       <Select
         aria-label="Period"

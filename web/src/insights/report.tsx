@@ -13,9 +13,7 @@ interface Props {
 /** The charts of a report, or why there are none. */
 export function Report({ asOf, nothing, children }: Props) {
   if (asOf === null)
-    return (
-      <Empty title="Not counted yet">Figures are counted within ten minutes after the workspace was created.</Empty>
-    )
+    return <Empty title="Not counted yet">Figures of a new workspace appear here within two minutes.</Empty>
   return (
     <div className="insight-report">
       {nothing ? (

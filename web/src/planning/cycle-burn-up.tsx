@@ -21,7 +21,7 @@ export default function CycleBurnUp({ cycle, onClose }: { cycle: Cycle; onClose:
             {days.length === 0 ? (
               <p className="text-ink-2">
                 {as_of === null
-                  ? 'Not counted yet. Figures are counted within ten minutes.'
+                  ? 'Not counted yet. Figures of a new workspace appear within two minutes.'
                   : 'No day of this cycle has been counted yet.'}
               </p>
             ) : (

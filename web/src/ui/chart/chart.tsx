@@ -102,8 +102,10 @@ export function Chart({ caption, hint, kind, unit = 'count', period, periods, se
         aria-valuetext={textOf(shown)}
         onKeyDown={onKeyDown}
         onFocus={() => setAt(shown)}
+        onBlur={() => setAt(null)}
         onPointerMove={onPointer}
         onPointerDown={onPointer}
+        onPointerLeave={({ currentTarget }) => currentTarget !== document.activeElement && setAt(null)}
       >
         <svg width={width} height={height} aria-hidden>
           <Patterns chart={id} tones={series.map(({ tone }) => tone)} />
