@@ -64,8 +64,18 @@ const sessionsOf = async (person: Client, query = ''): Promise<AgentSession[]> =
 const activitiesOf = async (person: Client, id: string): Promise<AgentActivity[]> =>
   (await person.get(`/agent-sessions/${id}/activities?limit=100`)).body.data
 const stateOf = async (person: Client, id: string) => (await person.get(`/agent-sessions/${id}`)).body.state
-const agentNamed = async (person: Client, name: string): Promise<string> =>
-  (await person.get('/agents')).body.data.find((agent: { name: string }) => agent.name === name).id
+/** Gives an issue that no agent has to Scout, and returns the id of the session. */
+async function delegateToScout(person: Client): Promise<string> {
+  const { data: issues } = (await person.get('/issues?limit=100&status=todo')).body
+  const issue = issues.find(({ code, delegate_id }: Issue) => code.startsWith('ENG-') && delegate_id === null)
+  const { data: agents } = (await person.get('/agents?include_apps=true')).body
+  const scout = agents.find(({ display_name }: { display_name: string }) => display_name === 'Scout')
+  const { user } = (await person.get('/auth/me')).body
+  const change = { delegate_id: scout.id, assignee_id: user.id }
+  expect((await person.put(`/issues/${issue.id}`, change)).status).toBe(200)
+  const [session] = await sessionsOf(person, `&issue_id=${issue.id}`)
+  return session?.id as string
+}
 const typesOf = (activities: AgentActivity[]) => activities.map(({ type }) => type)
 
 describe('on the first start', () => {
@@ -119,9 +129,8 @@ describe('on the first start', () => {
       }
       subscribe('net.client.socket', watch)
       onTestFinished(() => void unsubscribe('net.client.socket', watch))
-      const issue = await anIssue(ada)
-      await ada.put(`/issues/${issue.id}`, { delegate_id: await agentNamed(ada, 'Scout') })
-      await pass(app, agent, 5, async () => (await sessionsOf(ada, `&issue_id=${issue.id}`))[0]?.state === 'active')
+      const id = await delegateToScout(ada)
+      await pass(app, agent, 5, async () => (await stateOf(ada, id)) === 'active')
       const { data: apps } = (await ada.get('/agent-apps')).body
       const outcomes = async (name: string) => {
         const { id } = apps.find((one: { name: string }) => one.name === name)
@@ -167,28 +176,13 @@ describe('on the first start', () => {
   )
 })
 
-/** An issue of Engineering that no agent has. */
-async function anIssue(person: Client): Promise<Issue> {
-  const { data } = (await person.get('/issues?limit=100&status=todo')).body
-  return data.find(({ code, delegate_id }: Issue) => code.startsWith('ENG-') && delegate_id === null)
-}
-
 describe('an issue that the viewer delegates to Scout', () => {
-  const delegated = async ({ ada }: Demo) => {
-    const issue = await anIssue(ada)
-    const me = (await ada.get('/auth/me')).body.user.id
-    const change = { delegate_id: await agentNamed(ada, 'Scout'), assignee_id: me }
-    expect((await ada.put(`/issues/${issue.id}`, change)).status).toBe(200)
-    const [session] = await sessionsOf(ada, `&issue_id=${issue.id}`)
-    return session?.id as string
-  }
-
   test(
     'gets a plan, three actions and a question in 30 seconds, and a response 15 seconds after the reply',
     verifies('demo.delegation-answered'),
     async ({ demo }) => {
       const { app, agent, ada } = demo
-      const id = await delegated(demo)
+      const id = await delegateToScout(ada)
       await pass(app, agent, 30, async () => (await stateOf(ada, id)) === 'awaitingInput')
       const { body: asking } = await ada.get(`/agent-sessions/${id}`)
       expect(asking.plan).toHaveLength(4)
@@ -207,7 +201,7 @@ describe('an issue that the viewer delegates to Scout', () => {
 
   test('ends at once when it is stopped', verifies('demo.delegation-answered'), async ({ demo }) => {
     const { app, agent, ada } = demo
-    const id = await delegated(demo)
+    const id = await delegateToScout(ada)
     await pass(app, agent, 10, async () => (await activitiesOf(ada, id)).length >= 2)
     expect((await ada.post(`/agent-sessions/${id}/stop`)).body.state).toBe('stopping')
     expect(await pass(app, agent, 0, async () => (await stateOf(ada, id)) === 'complete')).toBe(0)
@@ -223,7 +217,7 @@ describe('an issue that the viewer delegates to Scout', () => {
 
   test('is continued after a restart', verifies('demo.off'), async ({ demo }) => {
     const { app, ada } = demo
-    const id = await delegated(demo)
+    const id = await delegateToScout(ada)
     await pass(app, demo.agent, 10, async () => (await activitiesOf(ada, id)).length >= 2)
     await demo.agent.stop()
     app.clock.advance({ minutes: 5 })
@@ -361,13 +355,7 @@ describe.skipIf(!process.env.DATABASE_URL)('in several processes', () => {
     expect(now).toHaveLength(1)
     expect(now[0]).not.toBe(first)
     const ada = await signIn(app)
-    const issue = await anIssue(ada)
-    await ada.put(`/issues/${issue.id}`, { delegate_id: await agentNamed(ada, 'Scout') })
-    await pass(
-      app,
-      other,
-      60,
-      async () => (await sessionsOf(ada, `&issue_id=${issue.id}`))[0]?.state === 'awaitingInput',
-    )
+    const id = await delegateToScout(ada)
+    await pass(app, other, 60, async () => (await stateOf(ada, id)) === 'awaitingInput')
   })
 })
