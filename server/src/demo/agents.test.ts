@@ -1,4 +1,4 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import type { AgentActivity, AgentSession, Issue } from '@baton/protocol'
 import { describe, expect, onTestFinished } from 'vitest'
@@ -23,6 +23,17 @@ interface Demo {
   agent: DemoAgent
   viewers: { count: number }
   ada: Client
+  /** To which this process has opened a connection since before the demo was created. */
+  ports: ReadonlySet<number>
+}
+
+function watchPorts(): ReadonlySet<number> {
+  const ports = new Set<number>()
+  subscribe('net.client.socket', (message) => {
+    const { socket } = message as { socket: Socket }
+    socket.on('connectionAttempt', (_ip, port) => ports.add(port))
+  })
+  return ports
 }
 
 const agentIn = async ({ app, viewers }: Pick<Demo, 'app' | 'viewers'>) =>
@@ -34,9 +45,10 @@ const test = base.extend<{ demo: Demo }>({
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
     async ({}, use) => {
       const app = await TestApp.start()
+      const ports = watchPorts()
       await createDemo(app.ctx)
       const viewers = { count: 0 }
-      const demo = { app, viewers, agent: await agentIn({ app, viewers }), ada: await signIn(app) }
+      const demo = { ports, app, viewers, agent: await agentIn({ app, viewers }), ada: await signIn(app) }
       await app.deliver()
       await demo.agent.idle()
       await use(demo)
@@ -121,14 +133,7 @@ describe('on the first start', () => {
   test(
     "Scout's deliveries succeed without a connection to any address",
     verifies('demo.no-network'),
-    async ({ demo: { app, agent, ada } }) => {
-      const ports = new Set<number>()
-      const watch = (message: unknown) => {
-        const { socket } = message as { socket: Socket }
-        socket.on('connectionAttempt', (_ip, port) => ports.add(port))
-      }
-      subscribe('net.client.socket', watch)
-      onTestFinished(() => void unsubscribe('net.client.socket', watch))
+    async ({ demo: { app, agent, ada, ports } }) => {
       const id = await delegateToScout(ada)
       await pass(app, agent, 5, async () => (await stateOf(ada, id)) === 'active')
       const { data: apps } = (await ada.get('/agent-apps')).body
