@@ -236,3 +236,5 @@ export const stagedChanges: NewChanges = {
   deletions: sum('deletions'),
   files,
 }
+
+export const stagedLinks = [{ label: 'Pull request', url: 'https://code.example.com/harbor/shop/pull/7' }]
