@@ -23,7 +23,7 @@ const pictures: Picture[] = [
   {
     name: 'board',
     path: async () => '/issues?layout=board',
-    shows: (page) => expect(page.getByText('Scout', { exact: true }).nth(3)).toBeVisible(),
+    shows: (page) => expect(page.getByRole('link', { name: /Scout.?: / }).nth(5)).toBeInViewport(),
   },
   {
     name: 'session',

@@ -15,7 +15,7 @@ test(
   verifies('demo.states-on-first-open'),
   async ({ page }) => {
     await page.goto('/issues?layout=board')
-    const chips = page.getByText(/^(Scout|Night Shift)$/)
+    const chips = page.getByRole('link', { name: /(Scout|Night Shift).?: / })
     await expect(chips.first()).toBeVisible()
     const inView = async () => {
       const boxes = await Promise.all((await chips.all()).map((chip) => chip.boundingBox()))
