@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { AgentAppManifest } from '@baton/sdk'
 import { expect, type Page, test } from '@playwright/test'
-import { installUrl, ScriptedAgent } from './agents.ts'
+import { installUrl } from './agents.ts'
 import { type Person, signedIn } from './company.ts'
 import { demoPerson } from './demo.ts'
 import { settled } from './screens.ts'
@@ -35,28 +36,56 @@ const pictures: Picture[] = [
       await expect(page.getByText('Propose a fix')).toBeVisible()
       await expect(page.getByRole('link', { name: /Pull request/ }).first()).toBeVisible()
       await expect(page.getByText('The button is disabled after the first click').first()).toBeVisible()
+      await expect(page.locator('pre')).toBeVisible()
     },
   },
   {
     name: 'consent',
     path: async (ada) => {
-      const agent = await ScriptedAgent.register(ada, { name: 'Scribe' })
-      await agent.close()
-      return installUrl(ada, agent.registered)
+      const manifest: AgentAppManifest = {
+        schemaVersion: '1.0.0',
+        name: 'Scribe',
+        description: 'Writes release notes from finished issues.',
+        developer: { name: 'Scribe Tools' },
+        oauth: {
+          redirect_uris: ['https://scribe.example.com/callback'],
+          scopes: ['read', 'write', 'app:assignable', 'app:mentionable'],
+        },
+        webhook: { url: 'https://scribe.example.com/events' },
+      }
+      const { app, client_id, client_secret, webhook_secret } = await ada.api.createAgentApp(manifest)
+      const secrets = { clientId: client_id, clientSecret: client_secret, webhookSecret: webhook_secret }
+      return installUrl(ada, { app, manifest, ...secrets })
     },
     shows: (page) => expect(page.getByRole('heading', { name: /Scribe/ }).first()).toBeVisible(),
   },
 ]
+
+/** Moves every time of the responses, so that the demo was created a minute before a time that is the same in every run. */
+async function atFixedTime(page: Page, createdMs: number) {
+  const fixedMs = Date.parse('2026-03-03T09:30:00.000Z')
+  const moved = (time: string) => new Date(Date.parse(time) - createdMs + fixedMs).toISOString()
+  await page.clock.setFixedTime(fixedMs + 60_000)
+  await page.route(/\/api\/v1\//, async (route) => {
+    const response = await route.fetch()
+    const body = (await response.text()).replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, moved)
+    await route.fulfill({ response, body })
+  })
+}
 
 test(`${pictures.length} pictures of the README`, async ({ browser }) => {
   await withService({ BATON_DEMO: '1' }, async ({ url }) => {
     const ada = await demoPerson(url, 'ada', 'owner')
     const { data: sessions } = await ada.api.listAgentSessions({ limit: 1 })
     for (const { name, path, shows } of pictures) {
-      const context = await browser.newContext({ baseURL: url, viewport: wide, colorScheme: 'light' })
+      const context = await browser.newContext({
+        baseURL: url,
+        viewport: wide,
+        colorScheme: 'light',
+        timezoneId: 'UTC',
+      })
       const page = await context.newPage()
-      // A minute after the demo was created, so that "5 minutes ago" is the same in every run.
-      await page.clock.setFixedTime(Date.parse(sessions[0]?.created_at ?? '') + 60_000)
+      await atFixedTime(page, Date.parse(sessions[0]?.created_at ?? ''))
       // Without a stream the demo has no viewer, and its show does not continue.
       await page.route(/\/api\/v1\/live(\?|$)/, () => {})
       await signedIn(page, ada)
