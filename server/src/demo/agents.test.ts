@@ -319,6 +319,15 @@ describe('without the demo', () => {
     expect(await app.ctx.db.rows(sql`select 1 from agent_apps`)).toEqual([])
   })
 
+  test(
+    'the agent of a demo database does not run with BATON_DEMO=0',
+    verifies('demo.off'),
+    async ({ demo: { app } }) => {
+      const off = { ...app.ctx, config: { ...app.ctx.config, demo: false } }
+      await app.unchanged(async () => expect(await startDemoAgent(off, app.door, () => 1)).toBeUndefined())
+    },
+  )
+
   test('an uninstalled Scout does nothing', async ({ demo: { app, agent, ada, viewers } }) => {
     const { data } = (await ada.get('/installations')).body
     const scout = data.find((one: { app: { name: string } }) => one.app.name === 'Scout')
