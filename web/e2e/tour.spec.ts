@@ -40,13 +40,18 @@ test('the tour ticks its steps by deeds and covers nothing', verifies('demo.tour
   await page.getByRole('button', { name: /Fix it and list them/ }).click()
   await expect(tour).toContainText('Step 3 of 5')
 
-  await tour.getByRole('button', { name: 'Skip step' }).focus()
-  await page.keyboard.press('Enter')
+  await tour.getByRole('link', { name: 'Watch Scout, then stop it' }).click()
+  // The show continues because this browser watches.
+  await expect(page.getByText('billing/nightly.ts').first()).toBeVisible({ timeout: 30_000 })
+  await page.getByRole('button', { name: 'Stop', exact: true }).click()
   await expect(tour).toContainText('Step 4 of 5')
   await tour.getByRole('link', { name: 'Read its changes' }).click()
   await expect(tour).toContainText('Step 5 of 5')
   await page.reload()
   await expect(tour).toContainText('Step 5 of 5')
+  await tour.getByRole('button', { name: 'Skip step' }).focus()
+  await page.keyboard.press('Enter')
+  await expect(tour).toContainText('All steps done')
 
   await page.keyboard.press('Escape')
   await expect(tour).toHaveCount(0)
