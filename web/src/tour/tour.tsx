@@ -16,15 +16,7 @@ import { endTour, finishStep, type StepId, stepIds, tour } from './state.ts'
 /** A strip below the screen, which it makes smaller and never covers. */
 export default function Tour() {
   const main = document.getElementById('main')
-  return (
-    main &&
-    createPortal(
-      <SecondaryPanel value={true}>
-        <Strip />
-      </SecondaryPanel>,
-      main,
-    )
-  )
+  return main && createPortal(<Strip />, main)
 }
 
 function useSeen(): Seen {
