@@ -67,8 +67,13 @@ async function atFixedTime(page: Page, createdMs: number) {
   const moved = (time: string) => new Date(Date.parse(time) - createdMs + fixedMs).toISOString()
   await page.clock.setFixedTime(fixedMs + 60_000)
   await page.route(/\/api\/v1\//, async (route) => {
+    // The consent begins with a redirect, which the browser has to follow.
+    if (route.request().isNavigationRequest()) return route.continue()
     const response = await route.fetch()
-    const body = (await response.text()).replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, moved)
+    const body = (await response.text())
+      .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, moved)
+      // The colour of an icon follows from the id of its app, which is new in every run.
+      .replace(/(<rect width="128" height="128" fill=")#[0-9a-f]{6}/, '$1#166534')
     await route.fulfill({ response, body })
   })
 }
