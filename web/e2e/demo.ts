@@ -150,7 +150,7 @@ async function createCycles({ api }: Person, team_id: string) {
   }
 }
 
-async function demoPerson(url: string, name: string, role: Person['role']): Promise<Person> {
+export async function demoPerson(url: string, name: string, role: Person['role']): Promise<Person> {
   const account = { email: `${name}@demo.example`, password: 'baton-demo' }
   const { user, token } = await new BatonClient({ baseUrl: url }).signIn(account)
   const me = await new BatonClient({ baseUrl: url, token }).getMe()
@@ -194,7 +194,9 @@ const oneTotal = changesOf([
 /** Delegates one issue per state to the agent and brings its session to that state. */
 async function createSessions({ id, api }: Person, robot: ScriptedAgent): Promise<Record<DemoSessionState, Issue>> {
   const { data: all } = await api.listIssues({ limit: 100 })
-  const open = all.filter(({ code, status }) => code.startsWith('ENG-') && status !== 'done')
+  const open = all.filter(
+    ({ code, status, delegate_id }) => code.startsWith('ENG-') && status !== 'done' && delegate_id === null,
+  )
   const issues = {} as Record<DemoSessionState, Issue>
   for (const [at, state] of sessionStates.entries()) {
     const issue = open[at]

@@ -261,6 +261,15 @@ export const screens: Screen[] = [
   { name: 'settings-audit-log', path: '/settings/audit-log' },
   { name: 'settings-api', path: '/settings/api' },
   { name: 'docs', path: '/docs', as: null },
+  {
+    name: 'tour',
+    path: '/issues?layout=board',
+    steps: async (page) => {
+      await page.keyboard.press('?')
+      await page.getByRole('button', { name: 'Show the tour' }).click()
+      await expect(page.getByRole('region', { name: 'Tour' })).toBeVisible()
+    },
+  },
   // The last, because it installs the app.
   {
     name: 'install-tokens',

@@ -145,8 +145,8 @@ const extendLease = (ctx: Context, admitted: Actor, listening: Listening) =>
   })
 
 /**
- * An app that runs inside this process receives its deliveries without a stream. Every attempt is answered
- * with 200. Returns undefined if another listener has the app and `onlyIfFree` is set.
+ * An app that runs inside this process receives its deliveries without a stream. Every attempt is answered with 200.
+ * Returns undefined if another listener has the app and `onlyIfFree` is set.
  */
 export async function listenInside(
   ctx: Context,
@@ -173,9 +173,11 @@ export async function listenInside(
     void reading.request().catch(({ message }: Error) => {
       ctx.log.warn({ message }, 'could not read the attempts of an app inside this process')
     })
+  // A failure of the read is reported by `wake`.
+  const idle = () => reading.idle().catch(() => {})
   const close = relay.connect(listening.connectionId, {
     wake,
-    closed: () => reading.idle().then(() => stopListening(ctx, listening)),
+    closed: () => idle().then(() => stopListening(ctx, listening)),
   })
   const stopBeating = repeat(
     clock,
@@ -199,7 +201,7 @@ export async function listenInside(
     async stop() {
       end()
       await stopBeating()
-      await reading.idle()
+      await idle()
     },
   }
 }

@@ -132,6 +132,20 @@ export const stagedWork: StagedWork[] = [
     ],
   },
   {
+    title: 'Checkout fails with a card from a Swiss bank',
+    by: 'tomas',
+    agent: 'scout',
+    minutesAgo: 8 * 60,
+    plan: planOf(triagePlan, 4),
+    activities: [
+      thought('The comments say that the session cookie is missing after the redirect.'),
+      action('Read', 'the cookie settings of the shop', 'SameSite=Strict, so the browser leaves it out.'),
+      response(
+        'The cookie needs `SameSite=Lax`: the bank redirects from another site. I propose a change of one word.',
+      ),
+    ],
+  },
+  {
     title: 'Cart is empty after a lost connection',
     by: 'mei',
     agent: 'scout',
@@ -236,3 +250,5 @@ export const stagedChanges: NewChanges = {
   deletions: sum('deletions'),
   files,
 }
+
+export const stagedLinks = [{ label: 'Pull request', url: 'https://code.example.com/harbor/shop/pull/7' }]

@@ -26,11 +26,11 @@ type Session = Progress & { id: string; issueId: string | null; hasEnded: boolea
 type Watching = (workspaceId: string) => number
 
 /**
- * Starts the demo's agent, if this database was made as a demo that has one. Resolves when it listens, so that the first
- * deliveries find it.
+ * Starts the demo's agent, unless `BATON_DEMO` is 0, if this database was made as a demo that has one. Resolves when it
+ * listens, so that the first deliveries find it.
  */
 export async function startDemoAgent(ctx: Context, door: Door, watching: Watching): Promise<DemoAgent | undefined> {
-  const appId = await readSetting(ctx.db, agentSetting)
+  const appId = ctx.config.demo ? await readSetting(ctx.db, agentSetting) : undefined
   if (appId === undefined) return undefined
   const agent = new DemoAgent(ctx, door, appId, watching)
   await agent.start()

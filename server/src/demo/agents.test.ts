@@ -1,4 +1,4 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import type { AgentActivity, AgentSession, Issue } from '@baton/protocol'
 import { describe, expect, onTestFinished } from 'vitest'
@@ -23,6 +23,17 @@ interface Demo {
   agent: DemoAgent
   viewers: { count: number }
   ada: Client
+  /** To which this process has opened a connection since before the demo was created. */
+  ports: ReadonlySet<number>
+}
+
+function watchPorts(): ReadonlySet<number> {
+  const ports = new Set<number>()
+  subscribe('net.client.socket', (message) => {
+    const { socket } = message as { socket: Socket }
+    socket.on('connectionAttempt', (_ip, port) => ports.add(port))
+  })
+  return ports
 }
 
 const agentIn = async ({ app, viewers }: Pick<Demo, 'app' | 'viewers'>) =>
@@ -34,9 +45,10 @@ const test = base.extend<{ demo: Demo }>({
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
     async ({}, use) => {
       const app = await TestApp.start()
+      const ports = watchPorts()
       await createDemo(app.ctx)
       const viewers = { count: 0 }
-      const demo = { app, viewers, agent: await agentIn({ app, viewers }), ada: await signIn(app) }
+      const demo = { ports, app, viewers, agent: await agentIn({ app, viewers }), ada: await signIn(app) }
       await app.deliver()
       await demo.agent.idle()
       await use(demo)
@@ -64,8 +76,18 @@ const sessionsOf = async (person: Client, query = ''): Promise<AgentSession[]> =
 const activitiesOf = async (person: Client, id: string): Promise<AgentActivity[]> =>
   (await person.get(`/agent-sessions/${id}/activities?limit=100`)).body.data
 const stateOf = async (person: Client, id: string) => (await person.get(`/agent-sessions/${id}`)).body.state
-const agentNamed = async (person: Client, name: string): Promise<string> =>
-  (await person.get('/agents')).body.data.find((agent: { name: string }) => agent.name === name).id
+/** Gives an issue that no agent has to Scout, and returns the id of the session. */
+async function delegateToScout(person: Client): Promise<string> {
+  const { data: issues } = (await person.get('/issues?limit=100&status=todo')).body
+  const issue = issues.find(({ code, delegate_id }: Issue) => code.startsWith('ENG-') && delegate_id === null)
+  const { data: agents } = (await person.get('/agents?include_apps=true')).body
+  const scout = agents.find(({ display_name }: { display_name: string }) => display_name === 'Scout')
+  const { user } = (await person.get('/auth/me')).body
+  const change = { delegate_id: scout.id, assignee_id: user.id }
+  expect((await person.put(`/issues/${issue.id}`, change)).status).toBe(200)
+  const [session] = await sessionsOf(person, `&issue_id=${issue.id}`)
+  return session?.id as string
+}
 const typesOf = (activities: AgentActivity[]) => activities.map(({ type }) => type)
 
 describe('on the first start', () => {
@@ -111,17 +133,9 @@ describe('on the first start', () => {
   test(
     "Scout's deliveries succeed without a connection to any address",
     verifies('demo.no-network'),
-    async ({ demo: { app, agent, ada } }) => {
-      const ports = new Set<number>()
-      const watch = (message: unknown) => {
-        const { socket } = message as { socket: Socket }
-        socket.on('connectionAttempt', (_ip, port) => ports.add(port))
-      }
-      subscribe('net.client.socket', watch)
-      onTestFinished(() => void unsubscribe('net.client.socket', watch))
-      const issue = await anIssue(ada)
-      await ada.put(`/issues/${issue.id}`, { delegate_id: await agentNamed(ada, 'Scout') })
-      await pass(app, agent, 5, async () => (await sessionsOf(ada, `&issue_id=${issue.id}`))[0]?.state === 'active')
+    async ({ demo: { app, agent, ada, ports } }) => {
+      const id = await delegateToScout(ada)
+      await pass(app, agent, 5, async () => (await stateOf(ada, id)) === 'active')
       const { data: apps } = (await ada.get('/agent-apps')).body
       const outcomes = async (name: string) => {
         const { id } = apps.find((one: { name: string }) => one.name === name)
@@ -167,28 +181,13 @@ describe('on the first start', () => {
   )
 })
 
-/** An issue of Engineering that no agent has. */
-async function anIssue(person: Client): Promise<Issue> {
-  const { data } = (await person.get('/issues?limit=100&status=todo')).body
-  return data.find(({ code, delegate_id }: Issue) => code.startsWith('ENG-') && delegate_id === null)
-}
-
 describe('an issue that the viewer delegates to Scout', () => {
-  const delegated = async ({ ada }: Demo) => {
-    const issue = await anIssue(ada)
-    const me = (await ada.get('/auth/me')).body.user.id
-    const change = { delegate_id: await agentNamed(ada, 'Scout'), assignee_id: me }
-    expect((await ada.put(`/issues/${issue.id}`, change)).status).toBe(200)
-    const [session] = await sessionsOf(ada, `&issue_id=${issue.id}`)
-    return session?.id as string
-  }
-
   test(
     'gets a plan, three actions and a question in 30 seconds, and a response 15 seconds after the reply',
     verifies('demo.delegation-answered'),
     async ({ demo }) => {
       const { app, agent, ada } = demo
-      const id = await delegated(demo)
+      const id = await delegateToScout(ada)
       await pass(app, agent, 30, async () => (await stateOf(ada, id)) === 'awaitingInput')
       const { body: asking } = await ada.get(`/agent-sessions/${id}`)
       expect(asking.plan).toHaveLength(4)
@@ -207,7 +206,7 @@ describe('an issue that the viewer delegates to Scout', () => {
 
   test('ends at once when it is stopped', verifies('demo.delegation-answered'), async ({ demo }) => {
     const { app, agent, ada } = demo
-    const id = await delegated(demo)
+    const id = await delegateToScout(ada)
     await pass(app, agent, 10, async () => (await activitiesOf(ada, id)).length >= 2)
     expect((await ada.post(`/agent-sessions/${id}/stop`)).body.state).toBe('stopping')
     expect(await pass(app, agent, 0, async () => (await stateOf(ada, id)) === 'complete')).toBe(0)
@@ -223,7 +222,7 @@ describe('an issue that the viewer delegates to Scout', () => {
 
   test('is continued after a restart', verifies('demo.off'), async ({ demo }) => {
     const { app, ada } = demo
-    const id = await delegated(demo)
+    const id = await delegateToScout(ada)
     await pass(app, demo.agent, 10, async () => (await activitiesOf(ada, id)).length >= 2)
     await demo.agent.stop()
     app.clock.advance({ minutes: 5 })
@@ -320,6 +319,15 @@ describe('without the demo', () => {
     expect(await app.ctx.db.rows(sql`select 1 from agent_apps`)).toEqual([])
   })
 
+  test(
+    'the agent of a demo database does not run with BATON_DEMO=0',
+    verifies('demo.off'),
+    async ({ demo: { app } }) => {
+      const off = { ...app.ctx, config: { ...app.ctx.config, demo: false } }
+      await app.unchanged(async () => expect(await startDemoAgent(off, app.door, () => 1)).toBeUndefined())
+    },
+  )
+
   test('an uninstalled Scout does nothing', async ({ demo: { app, agent, ada, viewers } }) => {
     const { data } = (await ada.get('/installations')).body
     const scout = data.find((one: { app: { name: string } }) => one.app.name === 'Scout')
@@ -357,17 +365,11 @@ describe.skipIf(!process.env.DATABASE_URL)('in several processes', () => {
     expect(more).toEqual([])
     await agent.stop()
     let now = await listeners()
-    for (; now.length === 0; now = await listeners()) app.clock.advance({ seconds: 1 })
+    for (; now.length === 0 || now[0] === first; now = await listeners()) app.clock.advance({ seconds: 1 })
     expect(now).toHaveLength(1)
     expect(now[0]).not.toBe(first)
     const ada = await signIn(app)
-    const issue = await anIssue(ada)
-    await ada.put(`/issues/${issue.id}`, { delegate_id: await agentNamed(ada, 'Scout') })
-    await pass(
-      app,
-      other,
-      60,
-      async () => (await sessionsOf(ada, `&issue_id=${issue.id}`))[0]?.state === 'awaitingInput',
-    )
+    const id = await delegateToScout(ada)
+    await pass(app, other, 60, async () => (await stateOf(ada, id)) === 'awaitingInput')
   })
 })

@@ -97,7 +97,10 @@ export async function planAgents(ctx: Context, past: PastClock, { members, teamI
 async function stage(ctx: Context, work: content.StagedWork, person: Member, issueId: string, agent: App) {
   const sessionId = await delegate(ctx, person, issueId, agent)
   if (work.plan) await updateSession(ctx, agent, sessionId, { plan: work.plan })
-  if (work.changes) await setChanges(ctx, agent, sessionId, content.stagedChanges)
+  if (work.changes) {
+    await setChanges(ctx, agent, sessionId, content.stagedChanges)
+    await updateSession(ctx, agent, sessionId, { external_urls: content.stagedLinks })
+  }
   for (const [index, activity] of work.activities.entries()) {
     if (work.stopped && index === work.activities.length - 1) await stopSession(ctx, person, sessionId)
     await post(ctx, agent, sessionId, activity)

@@ -2,6 +2,8 @@ import type { IssueStatus } from '@baton/protocol'
 import { createBuiltInAgent } from '../agents/inside-agents.ts'
 import { createComment } from '../comments/comments.ts'
 import type { Context } from '../context.ts'
+import type { Tx } from '../db/database.ts'
+import { deleteBatch, type Position, workspaceTables } from '../db/purge.ts'
 import { deleteSetting, dropSetting, insertSetting, updateSetting } from '../db/settings.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { Member, Person } from '../http/caller.ts'
@@ -47,9 +49,17 @@ async function removeUnfinished({ db }: Context) {
       select user_id as id from inside_agents where workspace_id = any(${workspaces})
       union select app_user_id from installations where workspace_id = any(${workspaces})`)
     for (const name of [agentSetting, showsSetting]) await dropSetting(tx, name)
+    for (const id of workspaces) await deleteRows(tx, id)
     await deleteWorkspaces(tx, workspaces)
     await deleteUsers(tx, [...people, ...agents])
   })
+}
+
+/** Deliveries and attempts do not refer to their workspace, so they stay when it is deleted. */
+async function deleteRows(tx: Tx, workspaceId: string) {
+  for (const table of await workspaceTables(tx)) {
+    for (let from: Position = 0; from !== null; ) from = (await deleteBatch(tx, table, workspaceId, from)).next
+  }
 }
 
 /**
@@ -112,7 +122,8 @@ async function fill(ctx: Context, past: PastClock) {
 
   const inOrder = [...content.issues].sort((a, b) => depth(a) - depth(b))
   for (const [index, issue] of inOrder.entries()) {
-    const part = index / inOrder.length
+    // The last one yesterday, before the sessions that the viewer finds at work.
+    const part = (0.98 * index) / inOrder.length
     past.plan(part, () => create(issue))
     const [, ...way] = wayTo(issue.status ?? 'backlog')
     // In equal steps over the rest of the time to now.

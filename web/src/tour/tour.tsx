@@ -8,7 +8,7 @@ import { useMe } from '../data/me.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Kbd } from '../ui/kbd.tsx'
-import { SecondaryPanel, useCommands } from '../ui/shortcuts.ts'
+import { isTyping, useCommands } from '../ui/shortcuts.ts'
 import { useStore } from '../ui/store.ts'
 import { atWork, deedsOf, questionFor, type Seen, withChanges } from './deeds.ts'
 import { endTour, finishStep, type StepId, stepIds, tour } from './state.ts'
@@ -16,15 +16,7 @@ import { endTour, finishStep, type StepId, stepIds, tour } from './state.ts'
 /** A strip below the screen, which it makes smaller and never covers. */
 export default function Tour() {
   const main = document.getElementById('main')
-  return (
-    main &&
-    createPortal(
-      <SecondaryPanel value={true}>
-        <Strip />
-      </SecondaryPanel>,
-      main,
-    )
-  )
+  return main && createPortal(<Strip />, main)
 }
 
 function useSeen(): Seen {
@@ -48,12 +40,27 @@ function useTicks(seen: Seen) {
   }, [deeds])
 }
 
+/** Before the commands of the screen that have the same key, but not in text fields, menus and dialogs. */
+function useEscape(run: () => void) {
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      const { target, key } = event
+      const isElsewhere = isTyping(target) || (target instanceof Element && target.closest('dialog') !== null)
+      if (key !== 'Escape' || event.defaultPrevented || event.isComposing || isElsewhere) return
+      event.preventDefault()
+      run()
+    }
+    addEventListener('keydown', pressed, true)
+    return () => removeEventListener('keydown', pressed, true)
+  }, [run])
+}
+
 function Strip() {
   const seen = useSeen()
   useTicks(seen)
   const { over, done } = useStore(tour)
   const current = stepIds.find((id) => !over.includes(id))
-  // Commands of the screen with the same key run first: those close a preview or end a selection.
+  useEscape(endTour)
   useCommands([
     { id: 'tour.end', title: 'End the tour', section: 'Help', keys: 'escape', run: endTour },
     ...(current
