@@ -37,7 +37,10 @@ export interface Library {
 
 /** Pages by reader, in reading order. Guides that are in no group are in the last group of guides. */
 const readers: { title: string; names: string[] }[] = [
-  { title: 'Start', names: ['start', 'issues', 'files', 'your-account', 'notifications', 'automations', 'coding-agents'] },
+  {
+    title: 'Start',
+    names: ['start', 'issues', 'files', 'your-account', 'notifications', 'automations', 'coding-agents'],
+  },
   {
     title: 'Managers',
     names: [
