@@ -73,6 +73,22 @@ test(
   },
 )
 
+test('reviews are counted with the session that they are about', verifies('insight.agents'), async ({ app }) => {
+  const scene = await sessionScene(app)
+  const { owner, team } = scene
+  await owner.put(`/teams/${team.id}/review`, { mode: 'on', accept_status: null })
+  const session = await scene.delegated()
+  const waiting = async () => (await owner.get(`/reviews?session_id=${session.id}`)).body.data[0].id
+  await session.say('response')
+  await owner.post(`/reviews/${await waiting()}/send-back`, { reason: 'Not yet' })
+  await session.say('response')
+  await owner.post(`/reviews/${await waiting()}/accept`, {})
+  const other = await scene.delegated()
+  await other.say('response')
+  await roll(app)
+  expect((await read(owner)).agents[0]?.figures).toMatchObject({ opened: 2, accepted: 1, sent_back: 1 })
+})
+
 test('an outcome is final after 15 days', verifies('insight.agents'), async ({ app }) => {
   const scene = await sessionScene(app)
   const session = await scene.delegated()

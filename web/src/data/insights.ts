@@ -1,7 +1,6 @@
-import type { AgentInsights, CycleInsights, DeliveryInsights, FlowInsights } from '@baton/protocol'
-import { refusalOf } from '@baton/sdk/errors'
+import type { AgentInsights, DeliveryInsights, FlowInsights } from '@baton/protocol'
 import { queryOptions } from '@tanstack/react-query'
-import { api, currentWorkspaceId } from './api.ts'
+import { api } from './api.ts'
 
 interface Reports {
   agents: AgentInsights
@@ -11,12 +10,10 @@ interface Reports {
 export type Report = keyof Reports
 export type Filters = Readonly<Record<string, string>>
 
-/** Not through the API client: its routes would be part of every screen. */
-async function read(path: string, query: Filters = {}): Promise<Response> {
-  const headers = { 'x-workspace-id': currentWorkspaceId() ?? '' }
-  const response = await fetch(`${api.baseUrl}/insights/${path}?${new URLSearchParams(query)}`, { headers })
-  if (!response.ok) throw refusalOf(response.status, response.headers, await response.text(), new Date())
-  return response
+const reads: { [Name in Report]: (filters: Filters) => Promise<Reports[Name]> } = {
+  agents: (filters) => api.getAgentInsights(filters),
+  flow: (filters) => api.getFlowInsights(filters),
+  deliveries: () => api.getDeliveryInsights(),
 }
 
 /** Figures are counted every few minutes, for the first time within two. */
@@ -27,18 +24,16 @@ const often = {
 }
 
 export const reportQuery = <Name extends Report>(report: Name, filters: Filters = {}) =>
-  queryOptions({
-    queryKey: ['insights', report, filters],
-    queryFn: async (): Promise<Reports[Name]> => (await read(report, filters)).json(),
-    ...often,
-  })
+  queryOptions({ queryKey: ['insights', report, filters], queryFn: () => reads[report](filters), ...often })
 
 export const burnUpQuery = (cycleId: string) =>
   queryOptions({
     queryKey: ['insights', 'cycle', cycleId],
-    queryFn: async (): Promise<CycleInsights> => (await read(`cycles/${encodeURIComponent(cycleId)}`)).json(),
+    queryFn: () => api.getCycleInsights({ cycle_id: cycleId }),
     ...often,
   })
 
-export const readCsv = async (report: 'agents' | 'flow', filters: Filters) =>
-  (await read(`${report}/export`, filters)).blob()
+export async function readCsv(report: 'agents' | 'flow', filters: Filters) {
+  const text = await (report === 'agents' ? api.exportAgentInsights(filters) : api.exportFlowInsights(filters))
+  return new Blob([text as string], { type: 'text/csv' })
+}
