@@ -56,6 +56,9 @@ import { webPage } from './web/web.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 import { workspaceRoutes } from './workspaces/routes.ts'
 
+/** What features do in the transactions of others. */
+export const hooks = allOf([suggestionHooks, reviewHooks, automationHooks])
+
 /** Mounts every feature. */
 export async function createApp(
   ctx: Context,
@@ -64,7 +67,7 @@ export async function createApp(
   web: WebFiles | null = null,
   timeouts?: Timeouts,
 ): Promise<{ http: FastifyInstance; door: Door; live: Live }> {
-  ctx.hooks = allOf([suggestionHooks, reviewHooks, automationHooks])
+  ctx.hooks ??= hooks
   const live = new Live(ctx.db, ctx.clock, ctx.log)
   const issuers = new Issuers(ctx)
   const door: Door = new Door(ctx, api, [

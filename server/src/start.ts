@@ -4,7 +4,7 @@ import { A2aRunner } from './a2a/runner.ts'
 import { startTimers } from './agent-sessions/timers.ts'
 import { createBuiltInAgent } from './agents/inside-agents.ts'
 import { AgentRunner } from './agents/runner.ts'
-import { createApp } from './app.ts'
+import { createApp, hooks } from './app.ts'
 import { AutomationWorker } from './automations/worker.ts'
 import { startBackups } from './backup/schedule.ts'
 import { systemClock } from './clock.ts'
@@ -120,7 +120,7 @@ async function startOn(
     const clock = systemClock
     const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
     const relay = new Relay(db, clock, log)
-    const ctx: Context = { config, clock, keys, log, db, outbound, relay, storage }
+    const ctx: Context = { config, clock, keys, log, db, outbound, relay, storage, hooks }
     const waker = new EndpointWaker(db, clock, log)
     const workWakeups = new Wakeups(db, log, 'work')
     if (config.demo) await (await import('./demo/create.ts')).createDemo(ctx)

@@ -162,3 +162,28 @@ test('suggestions are triaged by keyboard alone', async ({ page, company, agent 
   await page.setViewportSize(narrow)
   expect(await scrolledSideways(page)).toEqual([])
 })
+
+test(
+  "the switch in the team's settings makes, turns off and removes triage",
+  verifies('triage.one-per-team'),
+  async ({ page, company, agent }) => {
+    const robot = await agent({ name: 'Sorter' })
+    const { member, engineering } = company
+    const triage = async () =>
+      (await member.api.listAutomations({ team_id: engineering.id })).data.find(({ preset }) => preset === 'triage')
+    await signedIn(page, member)
+    await page.goto(`/settings/teams/${engineering.id}`)
+    const section = page.getByRole('region', { name: 'Triage' })
+    await section.getByLabel('Agent').selectOption('Sorter')
+    await section.getByRole('button', { name: 'Turn on triage' }).click()
+    const box = section.getByRole('checkbox', { name: 'Ask Sorter about each new issue' })
+    await expect(box).toBeChecked()
+    await checkAxe(page)
+    expect(await triage()).toMatchObject({ state: 'on', actions: [{ type: 'ask_agent', agent_id: robot.userId }] })
+    await box.uncheck()
+    await expect.poll(async () => (await triage())?.state).toBe('off')
+    await section.getByRole('button', { name: 'Remove' }).click()
+    await expect(section.getByRole('button', { name: 'Turn on triage' })).toBeVisible()
+    expect(await triage()).toBeUndefined()
+  },
+)

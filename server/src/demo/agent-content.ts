@@ -194,6 +194,36 @@ export const stagedWork: StagedWork[] = [
   },
 ]
 
+/** An issue about which the viewer asked Scout. */
+export interface SuggestedWork {
+  title: string
+  /** The value of `duplicate_of` is the title of the other issue. */
+  suggestions: { field: 'priority' | 'type' | 'duplicate_of'; value: string; reason: string }[]
+  answer: string
+}
+
+export const suggestedWork: SuggestedWork[] = [
+  {
+    title: 'App loses the cart when offline',
+    suggestions: [
+      {
+        field: 'duplicate_of',
+        value: 'Cart is empty after a lost connection',
+        reason: 'Both lose the cart without a connection, in the same version.',
+      },
+      { field: 'priority', value: 'high', reason: 'The other one is high, and a customer reported this one.' },
+    ],
+    answer: 'This seems to be the cart that is empty after a lost connection. My suggestions wait for you.',
+  },
+  {
+    title: 'Search ignores words with accents',
+    suggestions: [
+      { field: 'priority', value: 'low', reason: 'Searches with accents are 2 % of all, and "decaf" is low, too.' },
+    ],
+    answer: 'It is a bug of the search, and a small one. My suggestion waits for you.',
+  },
+]
+
 /** Git's diff of a file with one hunk. Each line begins with a space, + or -. */
 function fileOf(path: string, lines: readonly string[]): NewChanges['files'][number] {
   const without = (sign: string) => lines.filter((line) => line[0] !== sign).length

@@ -20,7 +20,7 @@ import type { PastClock } from './past-clock.ts'
 import { planOf, type Step, showPlan, showSteps, showStepsAtStart } from './script.ts'
 import { insertShows } from './shows.ts'
 
-interface Company {
+export interface Company {
   members: Record<PersonKey, Member>
   teamIds: ReadonlyMap<string, string>
   /** By title; filled while the planned work runs. */
@@ -34,7 +34,8 @@ export const agentSetting = 'demo_agent'
 const activityMs = 8_000
 
 /** Registers and installs the demo's agent apps, and plans their sessions. */
-export async function planAgents(ctx: Context, past: PastClock, { members, teamIds, issueIds }: Company) {
+export async function planAgents(ctx: Context, past: PastClock, company: Company): Promise<{ scout: App }> {
+  const { members, teamIds, issueIds } = company
   const { ada } = members
   const install = async (manifest: typeof content.scout, teams: string[]) => {
     const { app } = await registerApp(ctx, ada, manifest)
@@ -92,6 +93,7 @@ export async function planAgents(ctx: Context, past: PastClock, { members, teamI
       await insertShows(ctx.db, { sessionId, startedAt: ctx.clock.now() })
     }),
   )
+  return { scout }
 }
 
 async function stage(ctx: Context, work: content.StagedWork, person: Member, issueId: string, agent: App) {

@@ -21,6 +21,7 @@ import { addTeamMember, createTeam, updateTeam } from '../workspaces/teams.ts'
 import { createWorkspace, deleteWorkspaces, updateWorkspace } from '../workspaces/workspaces.ts'
 import * as content from './content.ts'
 import { agentSetting, planAgents } from './create-agents.ts'
+import { planDecisions } from './create-decisions.ts'
 import { PastClock } from './past-clock.ts'
 import { showsSetting } from './shows.ts'
 
@@ -131,7 +132,9 @@ async function fill(ctx: Context, past: PastClock) {
       past.plan(part + ((step + 1) * (1 - part)) / (way.length + 1), () => moveTo(issue, status))
     }
   }
-  await planAgents(ctx, past, { members, teamIds, issueIds })
+  const company = { members, teamIds, issueIds }
+  const { scout } = await planAgents(ctx, past, company)
+  planDecisions(ctx, past, company, scout)
   await past.run()
 }
 

@@ -19,6 +19,7 @@ import { DeleteTeam } from './delete-team.tsx'
 import { GuidancePreview } from './guidance-preview.tsx'
 import { TeamMembers } from './team-members.tsx'
 import { TeamReviewSetting } from './team-review.tsx'
+import { TeamTriage } from './team-triage.tsx'
 
 export function TeamScreen() {
   const { teamId } = useParams({ from: '/person/inside/settings/teams/$teamId' })
@@ -47,6 +48,7 @@ export function TeamScreen() {
             {isManager ? <TeamForm key={team.id} team={team} /> : <TeamDetails team={team} />}
             <TeamMembers team={team} />
             <TeamReviewSetting team={team} isManager={isManager} />
+            <TeamTriage team={team} isManager={isManager} />
             {isManager && <DeleteTeam team={team} />}
           </>
         )}
