@@ -40,6 +40,24 @@ const pictures: Picture[] = [
     },
   },
   {
+    name: 'review',
+    path: async () => '/reviews',
+    shows: async (page) => {
+      await expect(page.getByRole('list', { name: 'Waiting for review' }).getByRole('listitem')).toHaveCount(2)
+      await expect(page.getByText('The button is disabled after the first click').first()).toBeVisible()
+      await expect(page.getByRole('button', { name: /Accept/ })).toBeVisible()
+    },
+  },
+  {
+    name: 'insights',
+    path: async ({ api }) => {
+      // The figures are counted soon after the start.
+      await expect.poll(async () => (await api.getAgentInsights()).as_of, { timeout: 60_000 }).not.toBeNull()
+      return '/insights?tab=agents'
+    },
+    shows: (page) => expect(page.getByRole('figure').first()).toBeVisible(),
+  },
+  {
     name: 'consent',
     path: async (ada) => {
       const manifest: AgentAppManifest = {

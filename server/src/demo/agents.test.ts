@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished } from 'vitest'
 import type { Client } from '../../test/client.ts'
 import { test as base, TestApp, verifies, verifiesOnPostgres } from '../../test/harness.ts'
 import { sql } from '../db/sql.ts'
+import { rollUpDue } from '../insights/rollup.ts'
 import { type DemoAgent, startDemoAgent } from './agent.ts'
 import { showTitle } from './agent-content.ts'
 import { createDemo } from './create.ts'
@@ -110,6 +111,29 @@ describe('on the first start', () => {
       expect(changes.files).toHaveLength(3)
       const [silent] = sessions.filter(({ state }) => state === 'pending')
       expect(silent?.unresponsive_since).not.toBeNull()
+    },
+  )
+
+  test(
+    'reviews, suggestions and automations wait for the viewer, and there are figures of six weeks',
+    verifies('demo.changes-and-review'),
+    async ({ demo: { app, ada } }) => {
+      const { data: reviews } = (await ada.get('/reviews')).body
+      expect(reviews).toHaveLength(2)
+      const changes = await Promise.all(
+        reviews.map(async ({ id }: { id: string }) => (await ada.get(`/reviews/${id}`)).body.changes),
+      )
+      expect(changes.filter(Boolean)).toHaveLength(1)
+      const { data: triage } = (await ada.get('/triage')).body
+      expect(triage).toHaveLength(2)
+      const { data: automations } = (await ada.get('/automations')).body
+      expect(automations.map(({ state }: { state: string }) => state)).toEqual(['on', 'on', 'on'])
+      await rollUpDue(app.ctx)
+      const { body: insights } = await ada.get('/insights/agents')
+      const opened = insights.periods.filter(({ figures }: { figures: { opened: number } }) => figures.opened > 0)
+      expect(opened.length).toBeGreaterThanOrEqual(6)
+      const accepted = insights.periods.map(({ figures }: { figures: { accepted: number } }) => figures.accepted)
+      expect(Math.max(...accepted)).toBeGreaterThan(0)
     },
   )
 

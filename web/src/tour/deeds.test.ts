@@ -24,6 +24,7 @@ const seen = (fields: Partial<Seen>): Seen => ({
   path: '/issues',
   isBoard: false,
   sessions: [],
+  waiting: [],
   ...fields,
 })
 const deeds = (fields: Partial<Seen>, asked: string[] = []) => deedsOf(seen(fields), new Set(asked))
@@ -53,7 +54,9 @@ test('a Stop and a delegation count if they are later than the start of the tour
   expect(deeds({ sessions: [session({ created_at: later, creator: { id: 'usr_2', name: 'Mei' } })] })).toEqual([])
 })
 
-test('reading changes counts on their screen', () => {
-  expect(deeds({ path: '/agent-session/sess_1/changes' })).toEqual(['read'])
-  expect(deeds({ path: '/agent-session/sess_1' })).toEqual([])
+test('a review counts as decided if it waited and no longer does', () => {
+  expect(deeds({ waiting: ['rev_1'] }, ['rev_1'])).toEqual([])
+  expect(deeds({ waiting: undefined }, ['rev_1'])).toEqual([])
+  expect(deeds({ waiting: ['rev_2'] }, ['rev_1'])).toEqual(['review'])
+  expect(deeds({ waiting: ['rev_2'] })).toEqual([])
 })

@@ -8,6 +8,8 @@ export interface Seen {
   path: string
   isBoard: boolean
   sessions: readonly AgentSession[]
+  /** Ids of the reviews that wait; undefined until they are loaded. */
+  waiting: readonly string[] | undefined
 }
 
 /** Sessions that the viewer can go to; undefined if there is none now. */
@@ -15,11 +17,10 @@ export const questionFor = ({ userId, sessions }: Seen) =>
   sessions.find(({ state, creator }) => state === 'awaitingInput' && creator.id === userId)
 export const atWork = ({ sessions }: Seen) =>
   sessions.find(({ state }) => state === 'active') ?? sessions.find(({ state }) => state === 'pending')
-export const withChanges = ({ sessions }: Seen) => sessions.find(({ changes }) => changes !== null)
 
-/** The steps whose deed has been done. `asked` are the questions that waited for the viewer earlier in the tour. */
+/** The steps whose deed has been done. `asked` are the questions and reviews that waited earlier in the tour. */
 export function deedsOf(seen: Seen, asked: ReadonlySet<string>): StepId[] {
-  const { userId, startedAt, path, isBoard, sessions } = seen
+  const { userId, startedAt, path, isBoard, sessions, waiting } = seen
   const isLater = (time: string | null) => time !== null && time > startedAt
   const isAnswered = ({ id, state, end_reason }: AgentSession) =>
     asked.has(id) && state !== 'awaitingInput' && end_reason === null
@@ -29,7 +30,7 @@ export function deedsOf(seen: Seen, asked: ReadonlySet<string>): StepId[] {
     board: path === '/issues' && isBoard,
     answer: sessions.some(isAnswered),
     stop: sessions.some(isStopped),
-    read: /^\/agent-session\/[^/]+\/changes$/.test(path),
+    review: waiting !== undefined && [...asked].some((id) => id.startsWith('rev_') && !waiting.includes(id)),
     delegate: sessions.some(isDelegated),
   }
   return (Object.keys(deeds) as StepId[]).filter((id) => deeds[id])

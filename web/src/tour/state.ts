@@ -2,7 +2,7 @@ import { createStore } from '../ui/store.ts'
 
 const key = 'baton.tour'
 
-export const stepIds = ['board', 'answer', 'stop', 'read', 'delegate'] as const
+export const stepIds = ['board', 'answer', 'stop', 'review', 'delegate'] as const
 export type StepId = (typeof stepIds)[number]
 
 export interface TourState {

@@ -5,12 +5,13 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import { createPortal } from 'react-dom'
 import { sessionsQuery } from '../data/agent-sessions.ts'
 import { useMe } from '../data/me.ts'
+import { useReviews } from '../data/reviews.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Kbd } from '../ui/kbd.tsx'
 import { isTyping, useCommands } from '../ui/shortcuts.ts'
 import { useStore } from '../ui/store.ts'
-import { atWork, deedsOf, questionFor, type Seen, withChanges } from './deeds.ts'
+import { atWork, deedsOf, questionFor, type Seen } from './deeds.ts'
 import { endTour, finishStep, type StepId, stepIds, tour } from './state.ts'
 
 /** A strip below the screen, which it makes smaller and never covers. */
@@ -27,13 +28,15 @@ function useSeen(): Seen {
   const isBoard = useRouterState({
     select: ({ location }) => (location.search as { layout?: string }).layout === 'board',
   })
-  return { userId: user.id, startedAt, path, isBoard, sessions }
+  const waiting = useReviews().data?.map(({ id }) => id)
+  return { userId: user.id, startedAt, path, isBoard, sessions, waiting }
 }
 
 function useTicks(seen: Seen) {
   const asked = useRef(new Set<string>())
   const question = questionFor(seen)
   if (question) asked.current.add(question.id)
+  for (const id of seen.waiting ?? []) asked.current.add(id)
   const deeds = deedsOf(seen, asked.current).join(' ')
   useEffect(() => {
     for (const id of deeds.split(' ').filter(Boolean)) finishStep(id as StepId, 'deed')
@@ -141,18 +144,13 @@ const steps: Record<StepId, { title: (seen: Seen) => ReactNode; hint: ReactNode 
     title: (seen) => sessionLink(atWork(seen)?.id, 'Watch Scout, then stop it'),
     hint: 'Stop ends its work at once.',
   },
-  read: {
-    title: (seen) => {
-      const id = withChanges(seen)?.id
-      return id === undefined ? (
-        'Read its changes'
-      ) : (
-        <Link to="/agent-session/$sessionId/changes" params={{ sessionId: id }} className={linkClass}>
-          Read its changes
-        </Link>
-      )
-    },
-    hint: 'File by file, beside its answer.',
+  review: {
+    title: () => (
+      <Link to="/reviews" className={linkClass}>
+        Review its work
+      </Link>
+    ),
+    hint: 'Accept it, or send it back with a reason.',
   },
   delegate: {
     title: () => 'Delegate an issue',
