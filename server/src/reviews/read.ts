@@ -85,7 +85,7 @@ export async function getReview(ctx: Context, caller: Member, id: string): Promi
   const inRound = sql`c.created_at >= ${delivered.began_at}::timestamptz
     and c.created_at <= coalesce(${review.decided_at}::timestamptz, 'infinity')`
   const issue_changes = await db.rows<IssueChangeRecord>(sql`
-    select c.id, c.changes, c.created_at, ${nameOfUser} as actor, '[]'::jsonb as former_agents
+    select c.id, c.changes, c.created_at, c.automation_id, ${nameOfUser} as actor, '[]'::jsonb as former_agents
     from issue_changes c join users u on u.id = c.actor_id
     where c.issue_id = ${issueId} and c.actor_id = ${review.agent.id} and not c.personal and ${inRound}
     order by c.id desc limit ${limits.reviewItems}`)
