@@ -173,7 +173,7 @@ test(
       (await member.api.listAutomations({ team_id: engineering.id })).data.find(({ preset }) => preset === 'triage')
     await signedIn(page, member)
     await page.goto(`/settings/teams/${engineering.id}`)
-    const section = page.getByRole('region', { name: 'Triage' })
+    const section = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Triage' }) })
     await section.getByLabel('Agent').selectOption('Sorter')
     await section.getByRole('button', { name: 'Turn on triage' }).click()
     const box = section.getByRole('checkbox', { name: 'Ask Sorter about each new issue' })
