@@ -13,7 +13,7 @@ const parts = [
   { title: 'npm test', command: ['npm', 'test'] },
   {
     title: 'Tests on PostgreSQL',
-    command: () => ['npm', 'run', '--silent', 'test:postgres', '--', '--third', seconds() < 1800 ? 'auto' : 'none'],
+    command: () => ['npm', 'run', '--silent', 'test:postgres', '--', '--third', seconds() < 1000 ? 'auto' : 'none'],
   },
   { title: 'Programs of others', command: ['npm', 'run', '--silent', 'test:foreign'], latestSeconds: 2250 },
   { title: 'Query plans', command: ['npm', 'run', '--silent', 'check:plans'], latestSeconds: 2300 },

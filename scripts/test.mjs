@@ -28,7 +28,7 @@ import {
 } from './setup.mjs'
 import { countsOf, runSuite } from './suite.mjs'
 
-const budgetSeconds = { embedded: 2100, postgres: 800, browser: 1300 }
+const budgetSeconds = { embedded: 2100, postgres: 1400, browser: 1300 }
 const { values: flags } = parseArgs({
   options: {
     postgres: { type: 'boolean' },
