@@ -46,7 +46,6 @@ test('the tour ticks its steps by deeds and covers nothing', verifies('demo.tour
   await page.getByRole('button', { name: 'Stop', exact: true }).click()
   await expect(tour).toContainText('Step 4 of 5')
   await tour.getByRole('link', { name: 'Review its work' }).click()
-  await expect(page.getByRole('list', { name: 'Waiting for review' }).getByRole('listitem')).toHaveCount(2)
   await expect(page.getByText('The button is disabled after the first click').first()).toBeVisible()
   await page.keyboard.press('y')
   await expect(tour).toContainText('Step 5 of 5')
