@@ -8,7 +8,6 @@ import { withPostgres } from '../scripts/postgres.mjs'
 import { missingOf } from '../scripts/requirements.mjs'
 import { build, install, main, StepFailed } from '../scripts/setup.mjs'
 import { stopAll } from './processes.mjs'
-import { automations } from './scenarios/automations.mjs'
 import { clock } from './scenarios/clock.mjs'
 import { disk } from './scenarios/disk.mjs'
 import { failover } from './scenarios/failover.mjs'
@@ -31,7 +30,6 @@ const scenarios = [
   clock,
   receivers,
   mail,
-  automations,
   storm,
   pgbouncer,
   failover,

@@ -34,7 +34,7 @@ export const mail = {
 }
 
 /** The clock of the service, which only moves forwards. */
-export class Time {
+class Time {
   file
   #offsetMs = 0
 

@@ -27,8 +27,6 @@ export const returnsOtherThanJson: ReadonlySet<RouteName> = new Set<CallName>([
   'ssoCallback',
   'exportAuditEntries',
   'exportIssues',
-  'exportAgentInsights',
-  'exportFlowInsights',
   'downloadExport',
   'getFileContent',
   'openFileLink',

@@ -35,8 +35,7 @@ export interface Config {
   signup: 'open' | 'invite'
   trustProxy: string[]
   sso: SsoConfig
-  /** `price`: US dollars for a million tokens. */
-  model: { url: string; name: string; key: string | null; price: { input: number; output: number } | null } | null
+  model: { url: string; name: string; key: string | null } | null
   /** Null: no mail is queued or sent. */
   mail: MailConfig | null
   /** Where bytes of files are. Null: nowhere, so that nothing can be uploaded. */
@@ -332,15 +331,6 @@ function modelKey(text: string) {
   return text
 }
 
-/** US dollars for a million tokens. */
-function modelPrice(text: string) {
-  const [, input, output] = /^(\d{1,6}(?:\.\d{1,6})?),(\d{1,6}(?:\.\d{1,6})?)$/.exec(text) ?? []
-  if (!input || !output) {
-    throw new BadValue('must be two prices in US dollars for a million tokens, input and output, such as 2.50,10')
-  }
-  return { input: Number(input), output: Number(output) }
-}
-
 function model(env: Env): Config['model'] {
   const endpoint = read(env, 'BATON_MODEL_URL', null, (text) => {
     const { protocol, username, password } = url(text)
@@ -353,9 +343,7 @@ function model(env: Env): Config['model'] {
   if (name && !endpoint) throw new ConfigError('BATON_MODEL_URL is required with BATON_MODEL')
   const key = read(env, 'BATON_MODEL_KEY', null, modelKey)
   if (key && !endpoint) throw new ConfigError('BATON_MODEL_KEY requires BATON_MODEL_URL and BATON_MODEL')
-  const price = read(env, 'BATON_MODEL_PRICE', null, modelPrice)
-  if (price && !endpoint) throw new ConfigError('BATON_MODEL_PRICE requires BATON_MODEL_URL and BATON_MODEL')
-  return endpoint && name ? { url: endpoint, name, key, price } : null
+  return endpoint && name ? { url: endpoint, name, key } : null
 }
 
 function sso(env: Env): SsoConfig {

@@ -47,7 +47,6 @@ describe('creating comments', () => {
           updated_at: now,
           url: `${target.url}#comment-${body.id}`,
           internal: false,
-          automation_id: null,
         })
         expect((await member.get(`/comments/${body.id}`)).body).toEqual(body)
       },

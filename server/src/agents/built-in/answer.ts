@@ -6,7 +6,6 @@ export interface Findings {
   related: Match[]
   missing: string[]
   notes: string[]
-  suggested?: string[]
 }
 
 const section = (title: string, lines: string[]) =>
@@ -24,7 +23,7 @@ const missingInOneLine = (missing: string[]) => {
 }
 
 /** The answer in order of urgency. Sections without findings are left out. */
-export function formatFindings({ duplicates, related, missing, notes, suggested = [] }: Findings): string {
+export function formatFindings({ duplicates, related, missing, notes }: Findings): string {
   const lines = [
     ...section(
       duplicates.length === 1 ? 'Likely duplicate' : 'Likely duplicates',
@@ -32,7 +31,6 @@ export function formatFindings({ duplicates, related, missing, notes, suggested 
     ),
     ...section('Status', notes),
     ...(duplicates.length > 0 ? missingInOneLine(missing) : section('Missing', missing)),
-    ...section('Suggested', suggested),
     ...section('Related', related.map(matchLine)),
   ]
   const [first] = duplicates

@@ -1,2 +1,0 @@
-export { AutomationScreen, NewAutomationScreen } from './automation-screen.tsx'
-export { AutomationsScreen } from './automations-screen.tsx'
