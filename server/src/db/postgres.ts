@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
@@ -190,16 +190,19 @@ function copyOn(client: pg.PoolClient, spoil: (reason: Error) => void): Copy {
     async *copyOut(text) {
       let complete = false
       try {
-        yield* client.query(copyTo(text))
+        yield* heard(client.query(copyTo(text)))
         complete = true
       } finally {
         // The server goes on sending.
         if (!complete) spoil(new Error('a COPY was given up'))
       }
     },
-    copyIn: (text, chunks) => pipeline(Readable.from(chunks), client.query(copyFrom(text))),
+    copyIn: (text, chunks) => pipeline(Readable.from(chunks), heard(client.query(copyFrom(text)))),
   }
 }
+
+/** A COPY that was given up fails again when its connection is closed, with nothing left that waits for it. */
+const heard = <Copying extends Readable | Writable>(copying: Copying): Copying => copying.on('error', () => {})
 
 /** The generation in which a connection's statements were prepared. */
 const preparedIn = new WeakMap<pg.PoolClient, number>()
