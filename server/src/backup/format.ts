@@ -83,12 +83,15 @@ export function compressed(text: AsyncIterable<Uint8Array>): Readable {
   })
   const gzip = createGzip({ level: 4 })
   const input = Readable.from(text, { objectMode: false })
-  input.once('error', (error) => gzip.destroy(error))
-  gzip.once('error', (error) => {
+  input.on('error', (error) => gzip.destroy(error))
+  gzip.on('error', (error) => {
     input.destroy()
     withStart.destroy(error)
   })
-  withStart.once('close', () => gzip.destroy())
+  withStart.once('close', () => {
+    input.destroy()
+    gzip.destroy()
+  })
   return input.pipe(gzip).pipe(withStart)
 }
 

@@ -38,7 +38,14 @@ export const withBackup = <T>(db: Db, description: Description, use: (backup: Re
     if (db.kind === 'postgres') await tx.script('set transaction isolation level repeatable read read only')
     await tx.script(sameText)
     const header = await headerOf(tx, db.kind, description)
-    return use(compressed(textOf(header, blocksOf(tx, db.kind))))
+    const backup = compressed(textOf(header, blocksOf(tx, db.kind)))
+    // A use that gave it up no longer hears why it fails afterwards.
+    backup.on('error', () => {})
+    try {
+      return await use(backup)
+    } finally {
+      backup.destroy()
+    }
   })
 
 async function* blocksOf(tx: Tx, kind: Db['kind']): AsyncGenerator<Block & { sum: RowSum }> {

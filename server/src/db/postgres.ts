@@ -202,7 +202,10 @@ function copyOn(client: pg.PoolClient, spoil: (reason: Error) => void): Copy {
 }
 
 /** A COPY that was given up fails again when its connection is closed, with nothing left that waits for it. */
-const heard = <Copying extends Readable | Writable>(copying: Copying): Copying => copying.on('error', () => {})
+function heard<Copying extends Readable | Writable>(copying: Copying): Copying {
+  copying.on('error', () => {})
+  return copying
+}
 
 /** The generation in which a connection's statements were prepared. */
 const preparedIn = new WeakMap<pg.PoolClient, number>()
