@@ -8,6 +8,7 @@ import { withPostgres } from '../scripts/postgres.mjs'
 import { missingOf } from '../scripts/requirements.mjs'
 import { build, install, main, StepFailed } from '../scripts/setup.mjs'
 import { stopAll } from './processes.mjs'
+import { automations } from './scenarios/automations.mjs'
 import { clock } from './scenarios/clock.mjs'
 import { disk } from './scenarios/disk.mjs'
 import { failover } from './scenarios/failover.mjs'
@@ -30,6 +31,7 @@ const scenarios = [
   clock,
   receivers,
   mail,
+  automations,
   storm,
   pgbouncer,
   failover,

@@ -123,11 +123,20 @@ async function createCompany(base) {
     oauth: { redirect_uris: ['https://robots.example.com/callback'], scopes: ['read'] },
     webhook: { url: 'https://robots.example.com/hook' },
   }
+  const team = await make('/teams', { name: 'Engineering', key: 'ENG' })
+  const watcher = {
+    team_id: team.id,
+    name: 'Watcher',
+    trigger: { type: 'issue', on: 'created' },
+    actions: [{ type: 'comment', text: 'Seen' }],
+  }
   return {
     get: (path) => call('GET', path, undefined, headers),
     person,
     workspace,
-    team: await make('/teams', { name: 'Engineering', key: 'ENG' }),
+    team,
+    cycle: await make('/cycles', { name: 'Week 1', team_id: team.id }),
+    automation: await make('/automations', watcher),
     project: await make('/projects', { title: 'Plan' }),
     label: await make('/labels', { name: 'Red' }),
     webhook: await make('/webhooks', hook),
@@ -175,6 +184,7 @@ function scansOf(plan) {
     'installations',
     'listeners',
     'mail_state',
+    'insight_progress',
   ]
   const here = plan['Node Type'] === 'Seq Scan' && !small.includes(plan['Relation Name']) ? [plan['Relation Name']] : []
   return [...here, ...(plan.Plans ?? []).flatMap(scansOf)]

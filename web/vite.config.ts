@@ -81,6 +81,7 @@ export default defineConfig({
           groups: [
             { name: 'base', tags: ['$initial'], priority: 2 },
             { name: 'list', test: /src[\\/](shell[\\/]shell|issues[\\/]issues-screen)\.tsx$/, priority: 1 },
+            { name: 'chart', test: /src[\\/]ui[\\/]chart[\\/]/, minShareCount: 2 },
             // Otherwise each shared icon, and each small part of other screens, is a chunk, whose name is listed in the
             // chunks above.
             { name: 'icons', test: /lucide-react/, minShareCount: 2 },

@@ -34,7 +34,7 @@ export const mail = {
 }
 
 /** The clock of the service, which only moves forwards. */
-class Time {
+export class Time {
   file
   #offsetMs = 0
 

@@ -30,7 +30,13 @@ export type CommentData = Static<typeof CommentData>
 export const commentFields = Object.keys(commentData) as (keyof CommentData)[]
 
 export const Comment = Type.Object(
-  { ...commentData, url: Type.String(), internal: Type.Boolean() },
+  {
+    ...commentData,
+    url: Type.String(),
+    internal: Type.Boolean(),
+    /** The automation that made it for its author. */
+    automation_id: nullable(id('aut')),
+  },
   { ...closed, title: 'Comment' },
 )
 export type Comment = Static<typeof Comment>

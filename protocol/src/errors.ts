@@ -53,6 +53,10 @@ export const errors = {
     message:
       'The team is the only one of an installation or a webhook. Give these another team, or delete them, first.',
   },
+  AUTOMATION_LIMIT_REACHED: {
+    status: 409,
+    message: 'The team or the workspace has the most automations it can have, see details.limit. Delete one first.',
+  },
   BUDGET_REACHED: {
     status: 409,
     message: 'The agent has reached its budget. See details. A manager can raise it on the page of the app.',
@@ -90,6 +94,10 @@ export const errors = {
     status: 409,
     message: 'A replay of this webhook is running. Stop it, or wait until it is done.',
   },
+  REVIEW_DECIDED: {
+    status: 409,
+    message: 'The review was already decided or withdrawn. See details.state.',
+  },
   ROTATION_UNDER_WAY: {
     status: 409,
     message: 'A rotation with overlap is under way. Finish it, or rotate without overlap.',
@@ -102,6 +110,14 @@ export const errors = {
     status: 409,
     message:
       'The workspace has no room for this file. See details. A manager can delete files under Settings → Storage.',
+  },
+  SUGGESTION_DECIDED: {
+    status: 409,
+    message: 'A suggestion was already decided, so nothing was applied. See details, and read the suggestions again.',
+  },
+  SUGGESTION_OUTDATED: {
+    status: 409,
+    message: 'The value of a suggestion no longer exists, so nothing was applied. See details.suggestion_ids.',
   },
   TOKEN_LIMIT_REACHED: {
     status: 409,

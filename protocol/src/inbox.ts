@@ -16,6 +16,10 @@ export const inboxKinds = [
   'webhook_struggling',
   'install_request',
   'budget_reached',
+  'automation_notice',
+  'automation_paused',
+  'review_requested',
+  'suggestions_ready',
 ] as const
 export const InboxKind = Type.Enum(inboxKinds)
 export type InboxKind = Static<typeof InboxKind>
@@ -24,7 +28,7 @@ export const InboxEntry = Type.Object(
   {
     id: id('inb'),
     kind: InboxKind,
-    /** The issue, project, comment, agent session, webhook or app it is about. */
+    /** The issue, project, comment, agent session, webhook, app, automation or team it is about. */
     subject_id: Type.String(),
     title: Type.String(),
     url: Type.String(),
@@ -39,7 +43,7 @@ export type InboxEntry = Static<typeof InboxEntry>
 /** The entries of the caller about one subject. */
 export const InboxThread = Type.Object(
   {
-    /** The issue, project, webhook or app; entries about a comment or session belong to its issue or project. */
+    /** The issue, project, webhook, app, automation or team; entries about a comment or session belong to its issue or project. */
     subject_id: Type.String(),
     title: Type.String(),
     url: Type.String(),

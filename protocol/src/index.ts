@@ -3,6 +3,7 @@ import { agentApps } from './agent-apps.ts'
 import { agentSessions } from './agent-sessions.ts'
 import { agents } from './agents.ts'
 import { audit } from './audit.ts'
+import { automations } from './automations.ts'
 import { comments } from './comments.ts'
 import { docs } from './docs.ts'
 import { events } from './events.ts'
@@ -11,6 +12,7 @@ import { files } from './files.ts'
 import { git } from './git.ts'
 import { imports } from './imports.ts'
 import { inbox } from './inbox.ts'
+import { insights } from './insights.ts'
 import { installations } from './installations.ts'
 import { issues } from './issues.ts'
 import { linear } from './linear.ts'
@@ -28,10 +30,12 @@ import { planning } from './planning.ts'
 import { projects } from './projects.ts'
 import { related } from './related.ts'
 import { replays } from './replays.ts'
+import { reviews } from './reviews.ts'
 import type { RouteName } from './routes.ts'
 import { service } from './service.ts'
 import { sessionChanges } from './session-changes.ts'
 import { sso } from './sso.ts'
+import { suggestions } from './suggestions.ts'
 import { teams } from './teams.ts'
 import { templates } from './templates.ts'
 import { usage } from './usage.ts'
@@ -82,6 +86,21 @@ export type {
   UserQuery,
 } from './agents.ts'
 export type { AuditAction, AuditEntry } from './audit.ts'
+export {
+  type ActionResult,
+  type Automation,
+  type AutomationAction,
+  type AutomationChange,
+  type AutomationFilter,
+  type AutomationRun,
+  type AutomationTrial,
+  type AutomationTrigger,
+  automationBodies,
+  type NewAutomation,
+  type PausedReason,
+  type RunReason,
+  sessionOutcomes,
+} from './automations.ts'
 export { branchName } from './branch-name.ts'
 export {
   type Comment,
@@ -165,6 +184,18 @@ export {
   inboxKinds,
   type ThreadState,
 } from './inbox.ts'
+export type {
+  AgentFigures,
+  AgentInsights,
+  CycleInsights,
+  DeliveryInsights,
+  Durations,
+  FlowFigures,
+  FlowInsights,
+  InsightPeriodLength,
+  InsightQuery,
+  OpenByAge,
+} from './insights.ts'
 export type { Coverage, Installation } from './installations.ts'
 export {
   type Issue,
@@ -203,10 +234,26 @@ export {
 } from './projects.ts'
 export type { IssueSummary, Related, Watcher } from './related.ts'
 export type { NewReplay, Replay, SkipReason } from './replays.ts'
+export {
+  type Review,
+  type ReviewDetail,
+  type ReviewFilter,
+  TeamReview,
+  WorkReviewState,
+} from './reviews.ts'
 export * from './routes.ts'
 export type { Instance } from './service.ts'
 export type { ChangedFile, ChangesSummary, NewChanges, OmittedReason, SessionChanges } from './session-changes.ts'
 export { type SsoProblem, type SsoStart, ssoProblems } from './sso.ts'
+export {
+  type NewSuggestion,
+  type NewSuggestions,
+  type Suggestion,
+  type SuggestionDecision,
+  SuggestionField,
+  SuggestionState,
+  type TriagedIssue,
+} from './suggestions.ts'
 export type {
   GuidanceDraft,
   GuidancePreview,
@@ -241,6 +288,7 @@ export const api = {
   ...issues,
   ...related,
   ...templates,
+  ...automations,
   ...projects,
   ...comments,
   ...files,
@@ -256,6 +304,8 @@ export const api = {
   ...agents,
   ...agentSessions,
   ...sessionChanges,
+  ...suggestions,
+  ...reviews,
   ...usage,
   ...exports,
   ...git,
@@ -266,5 +316,6 @@ export const api = {
   ...inbox,
   ...notifications,
   ...live,
+  ...insights,
   ...audit,
 } satisfies { [Name in RouteName]: Operation }

@@ -94,6 +94,8 @@ export const IssueChangeRecord = Type.Object(
     changes: Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }, closed)),
     /** Uninstalled apps among the values of `delegate_id`, which no list names any more. */
     former_agents: Type.Array(Type.Object({ id: id('usr'), name: Type.String() }, closed)),
+    /** The automation that made the change for its actor. */
+    automation_id: nullable(id('aut')),
     created_at: Timestamp,
   },
   { ...closed, title: 'IssueChange' },

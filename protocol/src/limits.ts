@@ -5,6 +5,12 @@ export const limits = {
   bodyValues: 20_000,
   idsInArray: 100,
 
+  /** Days of one report of insights, and of one by day. */
+  insightDays: 366,
+  insightDaysByDay: 92,
+  /** Agents of one report, those with most sessions. */
+  insightAgents: 50,
+
   pageDefault: 50,
   pageMax: 100,
 
@@ -16,6 +22,11 @@ export const limits = {
   query: 200,
   importedIssues: 500,
   batchIssues: 100,
+  /** Suggestions in one call, and characters of the reason of each. */
+  suggestionsAtOnce: 20,
+  suggestionReason: 500,
+  /** Changes and comments of an agent in one review, the newest. */
+  reviewItems: 50,
   /** Templates of one team, or of the workspace. */
   templatesPerTeam: 50,
   viewsPerPerson: 100,
@@ -128,6 +139,28 @@ export const limits = {
   signInElsewherePeriodSeconds: 3600,
   knownNetworkDays: 30,
   signUpsPerAddress: 60,
+} as const
+
+/** Apart from the others, so that only the screens of automations load them. */
+export const automationLimits = {
+  perTeam: 50,
+  perWorkspace: 200,
+  actions: 5,
+  /** Least time between two instants of a schedule. */
+  everyMinutes: 15,
+  dueInDays: 365,
+  notified: 20,
+  runsPerHour: 60,
+  runsPerDay: 500,
+  runsPerHourInWorkspace: 1000,
+  /** Runs that the limits skip in an hour before the automation is paused. */
+  skipsPerHour: 100,
+  failuresInARow: 5,
+  /** Automations that cause each other. */
+  depth: 3,
+  runDays: 30,
+  /** Events that a trial looks at. */
+  triedEvents: 500,
 } as const
 
 /** Limits of programs alone, apart from the others so that browsers do not load them. */

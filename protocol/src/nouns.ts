@@ -120,6 +120,13 @@ export const nouns: readonly Noun[] = [
     paths: ['/templates'],
   },
   {
+    name: 'automations',
+    title: 'Automations',
+    line: 'An automation acts for its owner on a schedule, when an issue changes, or when an agent session ends.',
+    schema: 'Automation',
+    paths: ['/automations'],
+  },
+  {
     name: 'projects',
     title: 'Projects',
     line: 'A project groups issues of several teams towards a goal.',
@@ -179,7 +186,7 @@ export const nouns: readonly Noun[] = [
   {
     name: 'inbox-threads',
     title: 'Inbox threads',
-    line: 'A thread groups the inbox entries of a person about one issue, project, webhook or app.',
+    line: 'A thread groups the inbox entries of a person about one issue, project, webhook, app or team.',
     schema: 'InboxThread',
     paths: ['/inbox/threads'],
   },
@@ -196,6 +203,20 @@ export const nouns: readonly Noun[] = [
     line: 'An agent session is the work of one agent on one issue, project or thread, with all its activities.',
     schema: 'AgentSession',
     paths: ['/agent-sessions'],
+  },
+  {
+    name: 'suggestions',
+    title: 'Suggestions',
+    line: 'A suggestion is a change of an issue that an agent proposes and a person decides.',
+    schema: 'Suggestion',
+    paths: ['/issues/:issue_id/suggestions', '/agent-sessions/:session_id/suggestions', '/triage'],
+  },
+  {
+    name: 'reviews',
+    title: 'Reviews',
+    line: 'A review is the decision of a person about what an agent delivered for a delegated issue.',
+    schema: 'Review',
+    paths: ['/reviews', '/teams/:team_id/review'],
   },
   {
     name: 'agents',
@@ -301,6 +322,13 @@ export const nouns: readonly Noun[] = [
     line: 'A stream that names every item that changes, for clients that show a workspace.',
     schema: 'LiveChange',
     paths: ['/live'],
+  },
+  {
+    name: 'insights',
+    title: 'Insights',
+    line: 'How agents, deliveries, issues and cycles did over time, without naming any person.',
+    schema: null,
+    paths: ['/insights'],
   },
   {
     name: 'audit-log',

@@ -201,6 +201,9 @@ export const routes = {
   // Not `issue_id`, which is the name of the original in the body: the SDK passes both in one object.
   markDuplicate: { method: 'PUT', path: '/issues/:duplicate_id/duplicate-of', caller: 'member' },
   unmarkDuplicate: { method: 'DELETE', path: '/issues/:duplicate_id/duplicate-of', caller: 'member' },
+  listSuggestions: { method: 'GET', path: '/issues/:issue_id/suggestions', caller: 'member or app', scope: 'read' },
+  decideSuggestions: { method: 'POST', path: '/issues/:issue_id/suggestions/decide', caller: 'member' },
+  listTriage: { method: 'GET', path: '/triage', caller: 'member' },
   watchIssue: { method: 'PUT', path: '/issues/:issue_id/watch', caller: 'member' },
   unwatchIssue: { method: 'DELETE', path: '/issues/:issue_id/watch', caller: 'member' },
 
@@ -208,6 +211,18 @@ export const routes = {
   createTemplate: { method: 'POST', path: '/templates', caller: 'member' },
   updateTemplate: { method: 'PUT', path: '/templates/:template_id', caller: 'member' },
   deleteTemplate: { method: 'DELETE', path: '/templates/:template_id', caller: 'member' },
+
+  listAutomations: { method: 'GET', path: '/automations', caller: 'member' },
+  createAutomation: { method: 'POST', path: '/automations', caller: 'member' },
+  tryAutomation: { method: 'POST', path: '/automations/try', caller: 'member' },
+  getAutomation: { method: 'GET', path: '/automations/:automation_id', caller: 'member' },
+  updateAutomation: { method: 'PUT', path: '/automations/:automation_id', caller: 'member' },
+  deleteAutomation: { method: 'DELETE', path: '/automations/:automation_id', caller: 'member' },
+  enableAutomation: { method: 'POST', path: '/automations/:automation_id/enable', caller: 'member' },
+  disableAutomation: { method: 'POST', path: '/automations/:automation_id/disable', caller: 'member' },
+  takeOverAutomation: { method: 'POST', path: '/automations/:automation_id/take-over', caller: 'manager' },
+  runAutomation: { method: 'POST', path: '/automations/:automation_id/run', caller: 'member' },
+  listAutomationRuns: { method: 'GET', path: '/automations/:automation_id/runs', caller: 'member' },
 
   listProjects: { method: 'GET', path: '/projects', caller: 'member or app', scope: 'read' },
   createProject: { method: 'POST', path: '/projects', caller: 'member or app', scope: 'write' },
@@ -419,6 +434,7 @@ export const routes = {
     programScope: 'read',
   },
   setSessionChanges: { method: 'PUT', path: '/agent-sessions/:session_id/changes', caller: 'app', scope: null },
+  suggestChanges: { method: 'POST', path: '/agent-sessions/:session_id/suggestions', caller: 'app', scope: null },
   stopAgentSession: { method: 'POST', path: '/agent-sessions/:session_id/stop', caller: 'member' },
   watchAgentSession: {
     method: 'GET',
@@ -530,6 +546,14 @@ export const routes = {
   linearToken: { method: 'POST', path: '/linear/oauth/token', at: 'root', caller: 'anyone' },
   linearRevoke: { method: 'POST', path: '/linear/oauth/revoke', at: 'root', caller: 'anyone' },
 
+  // Reviews of what agents delivered
+  listReviews: { method: 'GET', path: '/reviews', caller: 'member' },
+  getReview: { method: 'GET', path: '/reviews/:review_id', caller: 'member' },
+  acceptReview: { method: 'POST', path: '/reviews/:review_id/accept', caller: 'member' },
+  sendBackReview: { method: 'POST', path: '/reviews/:review_id/send-back', caller: 'member' },
+  getTeamReview: { method: 'GET', path: '/teams/:team_id/review', caller: 'member' },
+  setTeamReview: { method: 'PUT', path: '/teams/:team_id/review', caller: 'manager' },
+
   // Inbox
   listInbox: { method: 'GET', path: '/inbox', caller: 'member' },
   updateInboxEntry: { method: 'PATCH', path: '/inbox/:entry_id', caller: 'member' },
@@ -546,6 +570,14 @@ export const routes = {
 
   // Live updates
   watchWorkspace: { method: 'GET', path: '/live', caller: 'member', stream: true },
+
+  // Insights
+  getAgentInsights: { method: 'GET', path: '/insights/agents', caller: 'manager' },
+  exportAgentInsights: { method: 'GET', path: '/insights/agents/export', caller: 'manager' },
+  getDeliveryInsights: { method: 'GET', path: '/insights/deliveries', caller: 'manager' },
+  getFlowInsights: { method: 'GET', path: '/insights/flow', caller: 'member' },
+  exportFlowInsights: { method: 'GET', path: '/insights/flow/export', caller: 'member' },
+  getCycleInsights: { method: 'GET', path: '/insights/cycles/:cycle_id', caller: 'member' },
 
   // Audit log
   listAuditEntries: { method: 'GET', path: '/audit-log', caller: 'manager' },

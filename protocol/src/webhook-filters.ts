@@ -15,7 +15,7 @@ const ofEvent = {
   actor_types: oneOf(Type.Enum(['user', 'application', 'system'])),
 }
 
-const IssueFilters = Type.Object(
+export const IssueEventFilters = Type.Object(
   {
     ...ofEvent,
     /** Only for updates: at least one of these fields changed. */
@@ -52,7 +52,7 @@ const CommentFilters = Type.Object(
 /** By type of event. All keys of a type have to match; a type without an entry is not filtered. */
 export const WebhookFilters = Type.Object(
   {
-    Issue: Type.Optional(IssueFilters),
+    Issue: Type.Optional(IssueEventFilters),
     Project: Type.Optional(ProjectFilters),
     Comment: Type.Optional(CommentFilters),
   },

@@ -3,7 +3,10 @@ const deliveryCount = 100_000
 const sessionCount = 100_000
 
 /** Fills the company created over the API with years of data, and adds other workspaces. */
-export async function fill(admin, { workspace, person, team, project, label, webhook, app, connection, imported }) {
+export async function fill(
+  admin,
+  { workspace, person, team, project, label, webhook, app, connection, imported, cycle, automation },
+) {
   const many = (count) => count.toLocaleString('en')
   console.log(
     `▸ Loading ${many(issueCount)} issues, ${many(deliveryCount)} deliveries and ${many(sessionCount)} sessions …`,
@@ -27,9 +30,28 @@ export async function fill(admin, { workspace, person, team, project, label, web
   await loadApp(run, workspace.id, app.id)
   await loadGit(run, workspace.id, connection.id)
   await loadImports(run, workspace.id, imported.id)
+  await loadAutomations(run, automation.id)
   await loadExports(run, workspace.id)
+  await loadInsights(run, ours, cycle.id)
   await loadOtherWorkspaces(run)
   await run('vacuum analyze')
+}
+
+/** 200 automations in each of 21 workspaces, of which ours has 20,000 runs of one. */
+async function loadAutomations(run, automationId) {
+  await run(
+    `insert into automations (id, workspace_id, team_id, owner_id, name, trigger, filter, actions, agent_ids, state, created_at, updated_at)
+     select ${id('aut', 'row_number() over ()')}, t.workspace_id, t.id, a.owner_id, 'Watcher', a.trigger, '{}', a.actions, '{}', 'off', now(), now()
+     from automations a cross join teams t cross join generate_series(1, 20) n where a.id = $1`,
+    [automationId],
+  )
+  await run(
+    `insert into automation_runs (id, workspace_id, automation_id, version, cause, state, created_at, finished_at)
+     select ${id('run', 'row_number() over ()')}, a.workspace_id, a.id, 1, 'evt ' || n,
+       case when n % 50 = 0 then 'failed' else 'done' end, now(), now()
+     from automations a cross join lateral generate_series(1, case when a.id = $1 then 20000 else 10 end) n`,
+    [automationId],
+  )
 }
 
 const id = (prefix, n) => `'${prefix}_0' || lpad((${n})::text, 25, '0')`
@@ -278,6 +300,19 @@ async function loadSessions(run, workspaceId, userId) {
        then 1000 else 3 end) n`,
     [workspaceId],
   )
+  // Each session has a decided review and decided suggestions; a few of them wait.
+  await run(
+    `insert into reviews (id, workspace_id, session_id, issue_id, agent_id, round, seq, state, began_at, created_at)
+     select 'rev_' || substr(s.id, 6), s.workspace_id, s.id, s.issue_id, s.agent_id, 1, 3,
+       case when right(s.id, 2) = '00' then 'waiting' else 'accepted' end, now(), now()
+     from agent_sessions s`,
+  )
+  await run(
+    `insert into suggestions (id, workspace_id, issue_id, session_id, agent_id, field, value, reason, state, created_at)
+     select 'sug_' || n || substr(s.id, 7), s.workspace_id, s.issue_id, s.id, s.agent_id, 'type', 'bug', 'Because',
+       case when right(s.id, 2) = '00' and n = 1 then 'open' else 'declined' end, now()
+     from agent_sessions s, generate_series(1, 3) n`,
+  )
 }
 
 async function loadExports(run, workspaceId) {
@@ -408,5 +443,37 @@ async function loadApp(run, workspaceId, appId) {
        5, 1000, 100, '{"USD": 100}'
      from generate_series(0, 500) a, generate_series(0, 11) n`,
     [appId],
+  )
+}
+
+/** A year of figures: 20 agents and ten teams of our workspace, the same of others, and days of many cycles. */
+async function loadInsights(run, { workspaceId, teamId }, cycleId) {
+  const places = `(select $1 as wsp union all select ${id('wsp', 'n')} from generate_series(1, 20) n) w,
+    generate_series(0, 365) d, (select $2 as team union all select 'team_' || n from generate_series(1, 9) n) t`
+  const zeros = (count) => Array(count).fill(0).join(', ')
+  await run(
+    `insert into agent_days
+     select w.wsp, current_date - d, t.team, case when a = 0 then 'usr_0agent' else 'usr_agent' || a end, 5, 5, ${zeros(6)},
+       array_fill(1, array[48]), array_fill(1, array[48]), '{1,2,3}', 1, 1, 1000, 100, '{"USD": 100}'
+     from ${places}, generate_series(0, 19) a where (d + a) % 7 = 0 and (w.wsp = $1 or a < 3)`,
+    [workspaceId, teamId],
+  )
+  await run(
+    `insert into flow_days
+     select w.wsp, current_date - d, t.team, 3, 2, array_fill(1, array[48]), array_fill(1, array[48]), '{1,2,3,4,5}'
+     from ${places}`,
+    [workspaceId, teamId],
+  )
+  await run(
+    `insert into cycles (id, workspace_id, team_id, name, created_at, updated_at)
+     select ${id('cyc', 'n')}, $1, $2, 'Week', now() - interval '100 days', now() from generate_series(1, 500) n`,
+    [workspaceId, teamId],
+  )
+  await run(`update cycles set starts_at = now() - interval '14 days' where id = $1`, [cycleId])
+  await run(
+    `insert into cycle_days select workspace_id, id, current_date - n, 20, n from cycles, generate_series(0, 99) n`,
+  )
+  await run(
+    `insert into insight_progress (workspace_id, as_of) select id, now() from workspaces on conflict do nothing`,
   )
 }

@@ -27,6 +27,8 @@ export const returnsOtherThanJson: ReadonlySet<RouteName> = new Set<CallName>([
   'ssoCallback',
   'exportAuditEntries',
   'exportIssues',
+  'exportAgentInsights',
+  'exportFlowInsights',
   'downloadExport',
   'getFileContent',
   'openFileLink',

@@ -7,6 +7,8 @@ export const projectUrl = ({ appUrl }: Config, id: string) => `${appUrl}/project
 export const commentUrl = (placeUrl: string, id: string) => `${placeUrl}#comment-${id}`
 export const agentAppUrl = ({ appUrl }: Config, id: string) => `${appUrl}/settings/agent-apps/${id}`
 export const webhookUrl = ({ appUrl }: Config, id: string) => `${appUrl}/settings/webhooks/${id}`
+export const automationUrl = ({ appUrl }: Config, id: string) => `${appUrl}/settings/automations/${id}`
+export const triageUrl = ({ appUrl }: Config, teamId: string) => `${appUrl}/triage?team_id=${teamId}`
 export const iconUrl = ({ baseUrl }: Config, appId: string) => `${baseUrl}/agent-apps/${appId}/icon`
 
 /** The same as SQL, where `i` is the issue, `p` the project and `c` the comment. */

@@ -205,8 +205,9 @@ describe('accepts', () => {
 
   test('a model', () => {
     const model = { BATON_MODEL_URL: 'http://127.0.0.1:8000/v1/', BATON_MODEL: 'small' }
-    expect(readConfig(model).model).toEqual({ url: 'http://127.0.0.1:8000/v1', name: 'small', key: null })
+    expect(readConfig(model).model).toEqual({ url: 'http://127.0.0.1:8000/v1', name: 'small', key: null, price: null })
     expect(readConfig({ ...model, BATON_MODEL_KEY: 'k' }).model?.key).toBe('k')
+    expect(readConfig({ ...model, BATON_MODEL_PRICE: '2.50,10' }).model?.price).toEqual({ input: 2.5, output: 10 })
   })
 
   test('a mail server', () => {
@@ -317,6 +318,9 @@ describe('refuses, in one line that names the variable', () => {
     ['BATON_MODEL', 'small'],
     ['BATON_MODEL_KEY', 'sk-1'],
     ['BATON_MODEL_KEY', 'two words'],
+    ['BATON_MODEL_PRICE', '1,2'],
+    ['BATON_MODEL_PRICE', '1'],
+    ['BATON_MODEL_PRICE', '-1,2'],
   ]
   for (const [name, value, ...ids] of bad) {
     test(`${name}=${value}`, verifies('config.bad-value-stops-start', ...ids), () => {

@@ -35,7 +35,8 @@ export interface Config {
   signup: 'open' | 'invite'
   trustProxy: string[]
   sso: SsoConfig
-  model: { url: string; name: string; key: string | null } | null
+  /** `price`: US dollars for a million tokens. */
+  model: { url: string; name: string; key: string | null; price: { input: number; output: number } | null } | null
   /** Null: no mail is queued or sent. */
   mail: MailConfig | null
   /** Where bytes of files are. Null: nowhere, so that nothing can be uploaded. */
@@ -331,6 +332,15 @@ function modelKey(text: string) {
   return text
 }
 
+/** US dollars for a million tokens. */
+function modelPrice(text: string) {
+  const [, input, output] = /^(\d{1,6}(?:\.\d{1,6})?),(\d{1,6}(?:\.\d{1,6})?)$/.exec(text) ?? []
+  if (!input || !output) {
+    throw new BadValue('must be two prices in US dollars for a million tokens, input and output, such as 2.50,10')
+  }
+  return { input: Number(input), output: Number(output) }
+}
+
 function model(env: Env): Config['model'] {
   const endpoint = read(env, 'BATON_MODEL_URL', null, (text) => {
     const { protocol, username, password } = url(text)
@@ -343,7 +353,9 @@ function model(env: Env): Config['model'] {
   if (name && !endpoint) throw new ConfigError('BATON_MODEL_URL is required with BATON_MODEL')
   const key = read(env, 'BATON_MODEL_KEY', null, modelKey)
   if (key && !endpoint) throw new ConfigError('BATON_MODEL_KEY requires BATON_MODEL_URL and BATON_MODEL')
-  return endpoint && name ? { url: endpoint, name, key } : null
+  const price = read(env, 'BATON_MODEL_PRICE', null, modelPrice)
+  if (price && !endpoint) throw new ConfigError('BATON_MODEL_PRICE requires BATON_MODEL_URL and BATON_MODEL')
+  return endpoint && name ? { url: endpoint, name, key, price } : null
 }
 
 function sso(env: Env): SsoConfig {

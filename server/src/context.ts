@@ -2,6 +2,7 @@ import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { Keyring } from './crypto.ts'
 import type { Db } from './db/database.ts'
+import type { Chain, Hooks } from './hooks.ts'
 import type { Logger } from './log.ts'
 import type { GuardedClient } from './outbound/client.ts'
 import type { Relay } from './relay/relay.ts'
@@ -21,6 +22,10 @@ export interface Context {
   relay: Relay
   /** The bytes of files, imports and exports; null where the operator configured no place for them. */
   storage: Storage | null
+  /** Set by `createApp`. */
+  hooks?: Hooks | undefined
+  /** The automation that acts, if any. */
+  chain?: Chain | undefined
   /** The request that is being handled. Absent where the service acts by itself. */
   cause?: Cause | undefined
 }

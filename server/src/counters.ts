@@ -30,6 +30,12 @@ export const counters = {
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
     registers: [],
   }),
+  automationRuns: new Counter({
+    name: 'baton_automation_runs_total',
+    help: 'Runs of automations, by how they ended',
+    labelNames: ['state'],
+    registers: [],
+  }),
   reconnects: new Counter({
     name: 'baton_database_reconnects_total',
     help: 'Connections to the database that were lost and are replaced',
@@ -94,6 +100,7 @@ export function startAtZero(eventTypes: readonly string[]) {
   for (const type of eventTypes) counters.events.inc({ type }, 0)
   for (const outcome of ['succeeded', 'failed']) counters.settled.inc({ outcome }, 0)
   for (const limit of ['api', 'sessions', 'sign-in']) counters.rateLimited.inc({ limit }, 0)
+  for (const state of ['done', 'skipped', 'failed']) counters.automationRuns.inc({ state }, 0)
   for (const outcome of modelOutcomes) counters.modelRequests.zero({ outcome })
 }
 

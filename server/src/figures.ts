@@ -28,6 +28,8 @@ interface Figures {
   sessions: Sample[]
   workPending: number
   oldestWorkSeconds: number
+  oldestRunSeconds: number
+  reviewsWaiting: number
   databaseBytes: number
   clockSkewSeconds: number
 }
@@ -56,6 +58,12 @@ export function watchService(ctx: Context, metrics: Metrics, service: { version:
   figuresOf('baton_agent_sessions_open', 'Agent sessions at work', ['state'], (read) => read.sessions)
   figure('baton_agent_work_pending', 'Work that waits for agents inside the service', (read) => read.workPending)
   figure('baton_agent_work_oldest_seconds', 'How long the oldest of it has waited', (read) => read.oldestWorkSeconds)
+  figure(
+    'baton_automation_oldest_pending_seconds',
+    'How long the oldest run of an automation has waited',
+    (read) => read.oldestRunSeconds,
+  )
+  figure('baton_reviews_waiting', 'Reviews of the work of agents that wait for a person', (read) => read.reviewsWaiting)
   figure('baton_database_size_bytes', 'Size of the database', (read) => read.databaseBytes)
   figure('baton_clock_skew_seconds', 'Clock of the database minus that of the process', (read) => read.clockSkewSeconds)
   gauge(
@@ -131,7 +139,11 @@ async function readFigures({ db, clock }: Context): Promise<Figures> {
     select 'session', state, '', count(*), null from agent_sessions
     where ended_at is null and state = any(${sessionStatesAtWork}) group by state
     union all
-    select 'work', '', '', count(*), min(created_at) from agent_work where lease_until is null or lease_until <= ${now}`)
+    select 'work', '', '', count(*), min(created_at) from agent_work where lease_until is null or lease_until <= ${now}
+    union all
+    select 'run', '', '', 0, min(created_at) from automation_runs where state = 'pending'
+    union all
+    select 'review', '', '', count(*), null from reviews where state = 'waiting'`)
   const ofKind = (kind: string) => counts.filter(({ of }) => of === kind)
   const [work] = ofKind('work')
   const askedAt = clock.now().getTime()
@@ -154,6 +166,8 @@ async function readFigures({ db, clock }: Context): Promise<Figures> {
     })),
     workPending: work?.count ?? 0,
     oldestWorkSeconds: secondsSince(work?.oldest ?? null),
+    oldestRunSeconds: secondsSince(ofKind('run')[0]?.oldest ?? null),
+    reviewsWaiting: ofKind('review')[0]?.count ?? 0,
     databaseBytes: server?.bytes ?? 0,
     clockSkewSeconds: (Date.parse(server?.now ?? '') - (askedAt + answeredAt) / 2) / 1000,
   }

@@ -2,6 +2,7 @@ import { sweepMessages } from './a2a/conversation.ts'
 import { sweepListeners } from './agent-apps/listeners.ts'
 import { sweepSessions } from './agent-sessions/retention.ts'
 import { sweepAudit } from './audit/retention.ts'
+import { sweepRuns } from './automations/runs.ts'
 import { repeat } from './clock.ts'
 import type { Context } from './context.ts'
 import { counters } from './counters.ts'
@@ -50,6 +51,7 @@ const chores: Record<string, (db: Db, now: Date, ctx: Context) => Promise<unknow
   'git deliveries': sweepGitDeliveries,
   files: (_db, _now, ctx) => sweepFiles(ctx),
   imports: (_db, _now, ctx) => removeOldImportData(ctx),
+  'automation runs': sweepRuns,
   listeners: sweepListeners,
   relayed: sweepRelayed,
   tables: (db) => db.tidy(),

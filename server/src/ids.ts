@@ -13,6 +13,7 @@ export type IdPrefix =
   | 'mail'
   | 'gcn' | 'gdl' | 'pr'
   | 'fil' | 'imp' | 'exp' | 'rst'
+  | 'aut' | 'run' | 'sug' | 'rev'
 
 /** The UUID of an id: the 128 bits after its prefix. */
 export function uuidOf(id: string): string {

@@ -4,7 +4,8 @@ import { A2aRunner } from './a2a/runner.ts'
 import { startTimers } from './agent-sessions/timers.ts'
 import { createBuiltInAgent } from './agents/inside-agents.ts'
 import { AgentRunner } from './agents/runner.ts'
-import { createApp } from './app.ts'
+import { createApp, hooks } from './app.ts'
+import { AutomationWorker } from './automations/worker.ts'
 import { startBackups } from './backup/schedule.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError, withPort } from './config.ts'
@@ -29,6 +30,7 @@ import { Metrics } from './http/metrics.ts'
 import { listenForMetrics } from './http/metrics-listener.ts'
 import { ImportWorker } from './imports/worker.ts'
 import { startNotifications } from './inbox/due-mails.ts'
+import { startInsights } from './insights/rollup.ts'
 import { checkSecretKey, resealAll } from './key-check.ts'
 import type { Logger } from './log.ts'
 import { responsesSettled } from './login/after-response.ts'
@@ -118,7 +120,7 @@ async function startOn(
     const clock = systemClock
     const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
     const relay = new Relay(db, clock, log)
-    const ctx: Context = { config, clock, keys, log, db, outbound, relay, storage }
+    const ctx: Context = { config, clock, keys, log, db, outbound, relay, storage, hooks }
     const waker = new EndpointWaker(db, clock, log)
     const workWakeups = new Wakeups(db, log, 'work')
     if (config.demo) await (await import('./demo/create.ts')).createDemo(ctx)
@@ -127,13 +129,18 @@ async function startOn(
     const lifecycle = { stopping: false }
     const metrics = new Metrics()
     await built
-    const { http, door } = await createApp(ctx, lifecycle, metrics, readWebFiles())
+    const { http, door, live } = await createApp(ctx, lifecycle, metrics, readWebFiles())
     const stopMetrics = config.metricsListen ? await listenForMetrics(metrics, config.metricsListen, log) : null
     await listen((address) => http.listen(address), config)
     const stopCommands = await serveCommands(ctx, commands)
     await syncErasures(db, config.backup.dir).catch(({ message }: Error) =>
       log.warn({ message }, 'could not write erasures.json'),
     )
+    // Before the deliveries, so that the first ones find it. Viewers are connected to processes that serve the API.
+    const demoAgent =
+      config.demo && config.role !== 'worker'
+        ? await (await import('./demo/agent.ts')).startDemoAgent(ctx, door, (id) => live.watchingIn(id))
+        : undefined
     const stopWorking =
       config.role === 'api'
         ? async () => {}
@@ -152,7 +159,7 @@ async function startOn(
       async stop() {
         lifecycle.stopping = true
         const cutOff = setTimeout(() => http.server.closeAllConnections(), config.stopDelayMs + drainMs).unref()
-        await Promise.all([http.close(), stopWorking(), stopCommands()])
+        await Promise.all([http.close(), stopWorking(), stopCommands(), demoAgent?.stop()])
         clearTimeout(cutOff)
         await responsesSettled(ctx)
         await waker.idle()
@@ -197,9 +204,12 @@ function startWorking(
   const stopNotifications = startNotifications(ctx)
   const stopReminders = startReminders(ctx)
   const stopDeletions = startDeletions(ctx)
+  const stopInsights = startInsights(ctx)
   const mails = createMailWorker(ctx, (outcome) => metrics.mail(outcome))
   const imports = new ImportWorker(ctx)
   imports.start(workWakeups)
+  const automations = new AutomationWorker(ctx)
+  automations.start(workWakeups)
   worker.start()
   a2a.start()
   replays.start()
@@ -213,6 +223,7 @@ function startWorking(
       stopNotifications(),
       stopReminders(),
       stopDeletions(),
+      stopInsights(),
       stopComments(),
       stopArchives(),
       worker.stop(),
@@ -220,6 +231,7 @@ function startWorking(
       agents.stop(),
       mails.stop(),
       imports.stop(),
+      automations.stop(),
     ])
     await a2a.stop()
   }

@@ -1,6 +1,7 @@
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import type { Db, Queryable, Tx } from './db/database.ts'
+import type { Chain, Hooks } from './hooks.ts'
 import type { Cause } from './trace.ts'
 
 /**
@@ -12,6 +13,8 @@ export interface UnitOfWork<Caller = unknown, Connection extends Queryable = Tx>
   now: Date
   caller: Caller
   config: Config
+  hooks?: Hooks | undefined
+  chain?: Chain | undefined
   cause?: Cause | undefined
 }
 
@@ -20,16 +23,19 @@ export type Recording = Omit<UnitOfWork<{ id: string | null; workspaceId: string
 
 /** Runs `work` in a transaction. The clock is read once for each attempt, also when a conflict makes it run again. */
 export const transact = <Caller, T>(ctx: Context, caller: Caller, work: (unit: UnitOfWork<Caller>) => Promise<T>) =>
-  ctx.db.tx((tx) => work({ tx, now: ctx.clock.now(), caller, config: ctx.config, cause: ctx.cause }))
+  ctx.db.tx((tx) => work({ ...unitOf(ctx, caller), tx }))
 
 /** The same values for work whose statements need no transaction. */
-export const withoutTransaction = <Caller>(
-  { db, clock, config, cause }: Context,
-  caller: Caller,
-): UnitOfWork<Caller, Db> => ({
-  tx: db,
+export const withoutTransaction = <Caller>(ctx: Context, caller: Caller): UnitOfWork<Caller, Db> => ({
+  ...unitOf(ctx, caller),
+  tx: ctx.db,
+})
+
+const unitOf = <Caller>({ clock, config, hooks, chain, cause }: Context, caller: Caller) => ({
   now: clock.now(),
   caller,
   config,
+  hooks,
+  chain,
   cause,
 })

@@ -1,4 +1,5 @@
 import { sql } from '../src/db/sql.ts'
+import { newId } from '../src/ids.ts'
 import { fileOn } from './archives.ts'
 import type { TestApp, TestPerson } from './harness.ts'
 
@@ -74,6 +75,12 @@ export async function archiveScene(app: TestApp) {
     deletions: 0,
     files: [{ path: 'a', old_path: null, status: 'modified', additions: 1, deletions: 0, patch: '+a', omitted: null }],
   })
+  const now = app.clock.now()
+  await app.ctx.db.run(sql`
+    insert into reviews (id, workspace_id, session_id, issue_id, agent_id, reviewer_id, round, seq, state, decided_by,
+      decided_at, reason, began_at, created_at)
+    values (${newId('rev')}, ${workspace.id}, ${session.id}, ${issue.id}, ${robot.userId}, ${member.user.id}, 1, 1,
+      'sent_back', ${owner.user.id}, ${now}, ${`Not as in ${child.id}`}, ${now}, ${now})`)
   const file = await fileOn(app, owner, { type: 'issue', id: issue.id }, Buffer.from('The key is under the mat.\n'))
   const answer = await fileOn(app, owner, { type: 'comment', id: comment.id }, Buffer.alloc(100_000, 'x'))
   await app.ctx.db.run(sql`

@@ -2,7 +2,7 @@ import type { Operation, RouteName, routes } from '@baton/protocol'
 import { unsubscribeUrl } from '../src/inbox/unsubscribe.ts'
 import { addIdentity, addPasskey } from '../src/login/methods.ts'
 import { pullRequestScene } from './git.ts'
-import type { TestApp } from './harness.ts'
+import type { TestApp, TestWorkspace } from './harness.ts'
 import { programOf } from './oauth.ts'
 
 export type WriteName = { [Name in RouteName]: (typeof routes)[Name]['method'] extends 'GET' ? never : Name }[RouteName]
@@ -133,6 +133,25 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
     label_ids: [],
     default: true,
   },
+  createAutomation: {
+    team_id: 'x',
+    name: 'Watcher',
+    trigger: { type: 'issue', on: 'created' },
+    filter: { priority: ['high'] },
+    actions: [{ type: 'comment', text: 'Seen' }],
+  },
+  updateAutomation: { name: 'Watcher' },
+  tryAutomation: {
+    team_id: 'x',
+    name: 'Watcher',
+    trigger: { type: 'issue', on: 'created' },
+    actions: [{ type: 'comment', text: 'Seen' }],
+  },
+  deleteAutomation: null,
+  enableAutomation: null,
+  disableAutomation: null,
+  takeOverAutomation: null,
+  runAutomation: { issue_id: 'x' },
   uploadFile: null,
   uploadSessionFile: null,
   createFileLink: null,
@@ -245,6 +264,11 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
     files: [{ path: 'a', old_path: 'b', status: 'renamed', additions: 1, deletions: 0, patch: '+a', omitted: null }],
   },
   stopAgentSession: null,
+  suggestChanges: { suggestions: [{ field: 'priority', value: 'high', reason: 'It is on fire' }] },
+  decideSuggestions: { accept: ['x'], decline: ['y'] },
+  acceptReview: { comment: 'Thanks' },
+  sendBackReview: { reason: 'Not yet' },
+  setTeamReview: { mode: 'on', accept_status: 'done' },
   postActivity: { content: { type: 'prompt', body: 'Hello' } },
   approveConsent: { all_teams: true },
   denyConsent: null,
@@ -316,6 +340,12 @@ export async function makeScene(app: TestApp) {
   const { body: initiative } = await owner.post('/initiatives', { name: 'Growth' })
   const { body: view } = await owner.post('/views', { name: 'Todo', query: 'status=todo', shared: true })
   const { body: template } = await owner.post('/templates', { name: 'Bug report', team_id: team.id })
+  const { body: automation } = await owner.post('/automations', {
+    team_id: team.id,
+    name: 'Watcher',
+    trigger: { type: 'issue', on: 'created' },
+    actions: [{ type: 'comment', text: 'Seen' }],
+  })
   const { body: file } = await owner.post(`/files?name=a.txt&target_type=issue&target_id=${issue.id}`, undefined, {
     raw: 'Hello',
   })
@@ -371,6 +401,7 @@ export async function makeScene(app: TestApp) {
     initiative_id: initiative.id,
     view_id: view.id,
     template_id: template.id,
+    automation_id: automation.id,
     file_id: file.id,
     name: 'heart',
     entry_id: inbox.data[0].id,
@@ -381,6 +412,7 @@ export async function makeScene(app: TestApp) {
     app_id: registered.app.id,
     installation_id: robot.installationId,
     session_id: session.id,
+    review_id: await waitingReview(app, workspace, team.id),
     request_id: consent.searchParams.get('request') ?? '',
     program_id: programs.data[0].id,
     provider_id: 'nobody',
@@ -396,6 +428,24 @@ export async function makeScene(app: TestApp) {
     pull_request_id: git.pullRequest.id,
   }
   return { ...workspace, ids, robot }
+}
+
+/** Work of an agent that waits for a review. */
+export async function waitingReview(
+  app: TestApp,
+  { owner }: Pick<TestWorkspace, 'owner'>,
+  teamId: string,
+): Promise<string> {
+  await owner.put(`/teams/${teamId}/review`, { mode: 'on', accept_status: 'done' })
+  const robot = await app.installed(owner, {
+    scopes: ['app:assignable'],
+    webhook: 'https://robots.example.com/hook',
+  })
+  await owner.post('/issues', { title: 'Delegated', team_id: teamId, delegate_id: robot.userId })
+  const { body: sessions } = await robot.get('/agent-sessions')
+  await robot.post(`/agent-sessions/${sessions.data[0].id}/activities`, { content: { type: 'response', body: 'Done' } })
+  const { body: waiting } = await owner.get(`/reviews?session_id=${sessions.data[0].id}`)
+  return waiting.data[0].id
 }
 
 /** An identity and a passkey, as if a provider and an authenticator had confirmed them. */

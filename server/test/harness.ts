@@ -12,6 +12,7 @@ import { chooseStrategy } from '../src/agents/choose-strategy.ts'
 import { createBuiltInAgent } from '../src/agents/inside-agents.ts'
 import { AgentRunner } from '../src/agents/runner.ts'
 import { createApp } from '../src/app.ts'
+import { AutomationWorker } from '../src/automations/worker.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import type { Context } from '../src/context.ts'
 import { Keyring, newSecret, sha256 } from '../src/crypto.ts'
@@ -27,6 +28,7 @@ import { newId } from '../src/ids.ts'
 import { ImportWorker } from '../src/imports/worker.ts'
 import { queueNotifications } from '../src/inbox/due-mails.ts'
 import { endSnoozes } from '../src/inbox/threads.ts'
+import type { Live } from '../src/live/live.ts'
 import { createLog } from '../src/log.ts'
 import { responsesSettled } from '../src/login/after-response.ts'
 import { hashPassword } from '../src/login/passwords.ts'
@@ -72,6 +74,7 @@ export class TestApp {
   readonly ctx: Context
   readonly clock: TestClock
   readonly door: Door
+  readonly live: Live
   readonly rootUrl: string
   /** Calls without credentials. */
   readonly anonymous: Client
@@ -91,10 +94,12 @@ export class TestApp {
     rootUrl: string,
     contract: Contract,
     door: Door,
+    live: Live,
     stop: () => Promise<void>,
   ) {
     this.ctx = ctx
     this.door = door
+    this.live = live
     this.#wakeups = new Wakeups(ctx.db, ctx.log, 'work')
     this.#waker = new EndpointWaker(ctx.db, clock, ctx.log)
     this.a2a = new A2aRunner(ctx, door)
@@ -123,11 +128,16 @@ export class TestApp {
     const [keys, log] = [beside?.ctx.keys ?? new Keyring(randomBytes(32)), createLog('silent')]
     const relay = new Relay(db, clock, log)
     const ctx = { config, clock, keys, log, db, outbound, relay, storage }
-    const { http, door } = await createApp(ctx, { stopping: false }, undefined, webDir ? readWebFiles(webDir) : null)
+    const { http, door, live } = await createApp(
+      ctx,
+      { stopping: false },
+      undefined,
+      webDir ? readWebFiles(webDir) : null,
+    )
     await http.listen({ host: '127.0.0.1', port: 0 })
     const rootUrl = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`
     contract ??= new Contract(openApi(api, config) as never)
-    return new TestApp(ctx, clock, rootUrl, contract, door, async () => {
+    return new TestApp(ctx, clock, rootUrl, contract, door, live, async () => {
       await http.close()
       await responsesSettled(ctx)
       await relay.stop()
@@ -156,6 +166,11 @@ export class TestApp {
   /** Reads and runs the imports that are due. */
   workOnImports() {
     return waitedFor(new ImportWorker(this.ctx).drain())
+  }
+
+  /** Starts the schedules that are due, and does all runs. */
+  workOnAutomations() {
+    return waitedFor(new AutomationWorker(this.ctx).drain())
   }
 
   /** Sends every mail that is due by the test's clock. Needs `SmtpServer.env`. */

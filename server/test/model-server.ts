@@ -73,6 +73,10 @@ const answers =
 
 export const says = (content: string | null): Turn => answers({ content })
 
+/** The same answer with the tokens that the endpoint reports, in any form. */
+export const saysWith = (usage: unknown, content: string): Turn =>
+  raw(JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content } }], usage }))
+
 /** Calls tools by name and input. An input that is a string is sent unchanged. */
 export const calls = (...wanted: [name: string, input: unknown][]): Turn =>
   callsRaw(

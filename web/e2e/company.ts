@@ -114,8 +114,9 @@ async function fill({
 export async function signedIn(
   page: Page,
   { email, password, api, workspaceId }: Pick<Person, 'email' | 'password' | 'api'> & { workspaceId?: string },
-  { firstSteps = false } = {},
+  { firstSteps = false, tour = false } = {},
 ) {
+  if (!tour) await page.addInitScript(() => localStorage.setItem('baton.tour', '{"isEnded":true}'))
   if (!firstSteps) {
     await page.addInitScript((id) => localStorage.setItem(`baton.first-steps.${id}`, 'dismissed'), workspaceId ?? '')
   }

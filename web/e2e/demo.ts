@@ -44,6 +44,8 @@ export interface Demo {
   webhookId: string
   deliveryId: string
   gitConnectionId: string
+  /** Has run once. */
+  automationId: string
 }
 
 /** The demo workspace of the first start, with working agents. */
@@ -90,10 +92,27 @@ export async function withDemo(url: string, work: (demo: Demo) => Promise<void>)
       },
       ...(await deliveries(ada, receiver, issues.complete)),
       gitConnectionId: await connectGit(url, ada, issues.complete),
+      automationId: await automate(ada, issues.working),
     })
   } finally {
     await Promise.all([robot.close(), scribe.close(), receiver.stop(), echo.stop()])
   }
+}
+
+/** An automation that ran for an issue, and a schedule. */
+async function automate({ api }: Person, { id, team_id }: Issue): Promise<string> {
+  const draft = {
+    team_id: team_id ?? '',
+    trigger: { type: 'issue', on: 'both' } as const,
+    filter: { type: ['bug' as const], priority: ['urgent' as const] },
+  }
+  const actions = [{ type: 'notify' as const, who: 'team' as const }]
+  const automation = await api.createAutomation({ ...draft, name: 'Tell us about urgent bugs', actions })
+  await api.runAutomation({ automation_id: automation.id, issue_id: id })
+  const trigger = { type: 'schedule', cron: '0 9 * * 1', time_zone: 'Europe/Zurich' } as const
+  const weekly = [{ type: 'create_issue' as const, title: 'Report of {{week}}', skip_if_open: true }]
+  await api.createAutomation({ team_id: draft.team_id, name: 'Weekly report', trigger, actions: weekly })
+  return automation.id
 }
 
 /** Pull requests in several states and a branch, all of one issue. */
@@ -131,7 +150,7 @@ async function createCycles({ api }: Person, team_id: string) {
   }
 }
 
-async function demoPerson(url: string, name: string, role: Person['role']): Promise<Person> {
+export async function demoPerson(url: string, name: string, role: Person['role']): Promise<Person> {
   const account = { email: `${name}@demo.example`, password: 'baton-demo' }
   const { user, token } = await new BatonClient({ baseUrl: url }).signIn(account)
   const me = await new BatonClient({ baseUrl: url, token }).getMe()
@@ -175,7 +194,9 @@ const oneTotal = changesOf([
 /** Delegates one issue per state to the agent and brings its session to that state. */
 async function createSessions({ id, api }: Person, robot: ScriptedAgent): Promise<Record<DemoSessionState, Issue>> {
   const { data: all } = await api.listIssues({ limit: 100 })
-  const open = all.filter(({ code, status }) => code.startsWith('ENG-') && status !== 'done')
+  const open = all.filter(
+    ({ code, status, delegate_id }) => code.startsWith('ENG-') && status !== 'done' && delegate_id === null,
+  )
   const issues = {} as Record<DemoSessionState, Issue>
   for (const [at, state] of sessionStates.entries()) {
     const issue = open[at]
@@ -195,7 +216,16 @@ async function createSessions({ id, api }: Person, robot: ScriptedAgent): Promis
       'checkout total',
       'Found in 3 files:\n\n- `cart.ts`\n- `total.ts`\n- `total.test.ts`',
     )
-    if (state === 'working') await session.thought('Comparing the two totals.', { ephemeral: true })
+    if (state === 'working') {
+      await session.client.suggestChanges({
+        session_id: session.id,
+        suggestions: [
+          { field: 'priority', value: 'urgent', reason: 'Customers pay the wrong total.' },
+          { field: 'type', value: 'bug', reason: 'The text describes a fault.' },
+        ],
+      })
+      await session.thought('Comparing the two totals.', { ephemeral: true })
+    }
     if (state === 'asking') {
       await session.select('Which total is right when a coupon is used?', [
         { value: 'before', label: 'Before the coupon', description: 'Delivery is free above 30 euros of goods.' },
@@ -209,6 +239,8 @@ async function createSessions({ id, api }: Person, robot: ScriptedAgent): Promis
       })
     }
     if (state === 'complete') {
+      // Its answer waits for a review.
+      await api.setTeamReview({ team_id: issue.team_id ?? '', mode: 'on', accept_status: 'done' })
       await session.addUrl('Pull request', 'https://code.example.com/harbor/shop/pull/7')
       await session.client.setSessionChanges({ session_id: session.id, ...oneTotal })
       const usage = {

@@ -53,6 +53,11 @@ export const screens: Screen[] = [
   },
   { name: 'issue-features', path: '/issue/ENG-1' },
   { name: 'settings-templates', path: '/settings/templates' },
+  { name: 'settings-automations', path: '/settings/automations' },
+  { name: 'settings-automation', path: ({ automationId }) => `/settings/automations/${automationId}` },
+  { name: 'settings-automation-new', path: '/settings/automations/new' },
+  { name: 'triage', path: '/triage' },
+  { name: 'reviews', path: '/reviews' },
   {
     name: 'issue-due-date',
     path: '/issue/ENG-1',
@@ -249,10 +254,22 @@ export const screens: Screen[] = [
       await expect(page.getByRole('alert')).toContainText('exists already')
     },
   },
+  { name: 'insights', path: '/insights' },
+  { name: 'insights-flow', path: '/insights?tab=flow' },
+  { name: 'insights-deliveries', path: '/insights?tab=deliveries' },
   { name: 'settings-cycles', path: '/settings/cycles' },
   { name: 'settings-audit-log', path: '/settings/audit-log' },
   { name: 'settings-api', path: '/settings/api' },
   { name: 'docs', path: '/docs', as: null },
+  {
+    name: 'tour',
+    path: '/issues?layout=board',
+    steps: async (page) => {
+      await page.keyboard.press('?')
+      await page.getByRole('button', { name: 'Show the tour' }).click()
+      await expect(page.getByRole('region', { name: 'Tour' })).toBeVisible()
+    },
+  },
   // The last, because it installs the app.
   {
     name: 'install-tokens',

@@ -202,6 +202,17 @@ const addCodingAgent = createRoute({
   path: '/agents/add',
   component: lazyRouteComponent(() => import('./agents/add-coding-agent-screen.tsx'), 'AddCodingAgentScreen'),
 })
+const triage = createRoute({
+  getParentRoute: () => inside,
+  path: '/triage',
+  validateSearch: (search): { team_id?: string | undefined } => ({ team_id: text(search.team_id) }),
+  component: lazyRouteComponent(() => import('./suggestions/triage-screen.tsx'), 'TriageScreen'),
+})
+const reviews = createRoute({
+  getParentRoute: () => inside,
+  path: '/reviews',
+  component: lazyRouteComponent(() => import('./reviews/reviews-screen.tsx'), 'ReviewsScreen'),
+})
 const inbox = createRoute({
   getParentRoute: () => inside,
   path: '/inbox',
@@ -211,6 +222,12 @@ const inbox = createRoute({
     ...(typeof search.install === 'string' && { install: search.install }),
   }),
   component: lazyRouteComponent(() => import('./inbox/inbox-screen.tsx'), 'InboxScreen'),
+})
+
+const insights = createRoute({
+  getParentRoute: () => inside,
+  path: '/insights',
+  component: lazyRouteComponent(() => import('./insights/insights-screen.tsx'), 'InsightsScreen'),
 })
 
 // Settings
@@ -327,6 +344,22 @@ const gitConnection = createRoute({
   path: '/git/$connectionId',
   component: lazyRouteComponent(() => import('./git/screens.ts'), 'ConnectionScreen'),
 })
+const automations = createRoute({
+  getParentRoute: () => settings,
+  path: '/automations',
+  component: lazyRouteComponent(() => import('./automations/screens.ts'), 'AutomationsScreen'),
+})
+const newAutomation = createRoute({
+  getParentRoute: () => settings,
+  path: '/automations/new',
+  validateSearch: ({ issue }) => ({ issue: text(issue) }),
+  component: lazyRouteComponent(() => import('./automations/screens.ts'), 'NewAutomationScreen'),
+})
+const automation = createRoute({
+  getParentRoute: () => settings,
+  path: '/automations/$automationId',
+  component: lazyRouteComponent(() => import('./automations/screens.ts'), 'AutomationScreen'),
+})
 const webhooks = createRoute({
   getParentRoute: () => settings,
   path: '/webhooks',
@@ -389,7 +422,10 @@ const routeTree = root.addChildren([
       agentSession,
       sessionChanges,
       addCodingAgent,
+      triage,
+      reviews,
       inbox,
+      insights,
       settings.addChildren([
         settingsHome,
         account,
@@ -412,6 +448,9 @@ const routeTree = root.addChildren([
         storage,
         git,
         gitConnection,
+        automations,
+        newAutomation,
+        automation,
         webhooks,
         webhook,
         webhookDeliveries,

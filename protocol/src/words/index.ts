@@ -5,6 +5,7 @@ import { LiveChange } from '../live.ts'
 import { type Noun, nounOf } from '../nouns.ts'
 import type { Operation } from '../operation.ts'
 import { agents } from './agents.ts'
+import { automations } from './automations.ts'
 import { common } from './common.ts'
 import { deliveries } from './deliveries.ts'
 import { exampleId, exampleTime, type FieldWords, type SectionWords } from './examples.ts'
@@ -12,7 +13,9 @@ import { exports } from './exports.ts'
 import { files } from './files.ts'
 import { git } from './git.ts'
 import { imports } from './imports.ts'
+import { insights } from './insights.ts'
 import { people } from './people.ts'
+import { reviews } from './reviews.ts'
 import { tracker } from './tracker.ts'
 
 export { exampleId, exampleIds, exampleOtherId } from './examples.ts'
@@ -25,17 +28,24 @@ export { exampleId, exampleIds, exampleOtherId } from './examples.ts'
 export const fieldWords: Readonly<Record<string, SectionWords>> = {
   ...people,
   ...tracker,
+  ...automations,
   ...agents,
+  ...reviews,
   ...deliveries,
   ...exports,
   ...git,
   ...imports,
+  ...insights,
   ...files,
 }
 
 /** Schemas with the fields of another. */
 const extended: Readonly<Record<string, string>> = {
+  NewAutomation: 'Automation',
+  AutomationChange: 'Automation',
+  AutomationTrial: 'Automation',
   CreatedWebhook: 'Webhook',
+  ReviewDetail: 'Review',
   CreatedGitConnection: 'GitConnection',
   GitSecret: 'GitConnection',
   WebhookSecret: 'Webhook',

@@ -12,6 +12,10 @@ const kindWords: Record<InboxKind, string> = {
   webhook_struggling: 'A webhook whose attempts keep failing',
   install_request: 'A request to install an app',
   budget_reached: 'An agent that reached its budget',
+  automation_notice: 'A message of an automation',
+  automation_paused: 'An automation that was paused',
+  review_requested: 'Work of an agent that the person should review',
+  suggestions_ready: 'Changes that an agent suggests for new issues of a team',
 }
 
 /** Accounts, workspaces, members, teams, views, the inbox and the audit log. */

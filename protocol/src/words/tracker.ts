@@ -105,6 +105,7 @@ export const tracker = {
     data: 'The reactions, one entry for each comment and reaction',
   },
   IssueChange: {
+    automation_id: ['The automation that made it for the person, or null', null],
     id: 'Id of the change',
     actor: 'The user who made it; null if that user was deleted',
     'actor.id': ['Id of that user; empty for a change by the service itself', exampleId('usr')],
@@ -140,6 +141,7 @@ export const tracker = {
     personal: 'true: private, visible only to its owner',
   },
   Comment: {
+    automation_id: ['The automation that made it for the person, or null', null],
     id: 'Id of the comment',
     text: ['The comment in Markdown; `@[Name](usr_…)` mentions a user or agent', 'The key is under the mat.'],
     author_id: ['The user who wrote it; null if that user was deleted', exampleId('usr')],

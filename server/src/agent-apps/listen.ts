@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { type AttemptAnswer, limits, listenUrl } from '@baton/protocol'
+import { type AttemptAnswer, limits, listenUrl, type RelayedAttempt } from '@baton/protocol'
 import { recordAudit } from '../audit/record.ts'
-import { plus } from '../clock.ts'
+import { plus, repeat } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { none, type Sql, sql } from '../db/sql.ts'
@@ -12,6 +12,7 @@ import { ApiError, found } from '../http/errors.ts'
 import type { EventStream } from '../http/event-stream.ts'
 import { confirmAccess } from '../live/access.ts'
 import { readOnWake, streamFor } from '../live/stream.ts'
+import { CoalescedTask } from '../single-flight.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { confirmRole } from '../workspaces/members.ts'
 import { findApp, findOwnApp, refuseA2a, type StoredApp } from './apps.ts'
@@ -27,6 +28,14 @@ interface Listening {
   connectionId: string
   takeOver: boolean
   catchUp: boolean
+  /** Does not replace a listener. */
+  onlyIfFree?: boolean
+}
+
+export interface InsideListener {
+  /** It was replaced, or the app was uninstalled. */
+  readonly over: boolean
+  stop(): Promise<void>
 }
 
 /** A developer receives the deliveries of an app. */
@@ -73,7 +82,7 @@ function mustBePermitted(caller: Member, { webhook }: StoredApp, takeOver: boole
   throw new ApiError('FORBIDDEN', {}, { message })
 }
 
-/** Replaces the previous listener, if any (listen.newest-wins). */
+/** Replaces the previous listener, if any (listen.newest-wins). Returns undefined if `onlyIfFree` forbids it. */
 const startListening = (ctx: Context, admitted: Actor, listening: Listening) =>
   transact(ctx, admitted, async (admission) => {
     const unit = await confirmCaller(admission)
@@ -81,6 +90,12 @@ const startListening = (ctx: Context, admitted: Actor, listening: Listening) =>
     const { appId, connectionId, catchUp } = listening
     const app = await findPermitted(tx, caller, listening, sql`for no key update of a`)
     const { endpointId } = app
+    if (listening.onlyIfFree) {
+      const other = await tx.row(
+        sql`select 1 from listeners where endpoint_id = ${endpointId} and lease_until > ${now}`,
+      )
+      if (other) return undefined
+    }
     await endListening(tx, now, sql`endpoint_id = ${endpointId}`)
     await tx.run(sql`
       insert into listeners (endpoint_id, workspace_id, app_id, connection_id, user_id, since, lease_until)
@@ -129,12 +144,74 @@ const extendLease = (ctx: Context, admitted: Actor, listening: Listening) =>
     )
   })
 
+/**
+ * An app that runs inside this process receives its deliveries without a stream. Every attempt is answered with 200.
+ * Returns undefined if another listener has the app and `onlyIfFree` is set.
+ */
+export async function listenInside(
+  ctx: Context,
+  caller: App,
+  { onlyIfFree }: { onlyIfFree: boolean },
+  receive: (attempt: RelayedAttempt) => void,
+): Promise<InsideListener | undefined> {
+  const { relay, clock } = ctx
+  const listening = { appId: appIdOf(caller), takeOver: false, catchUp: false, connectionId: randomUUID(), onlyIfFree }
+  const app = await startListening(ctx, caller, listening)
+  if (!app) return undefined
+  const { endpointId } = app
+  const ended = new AbortController()
+  const reading = new CoalescedTask(async () => {
+    while (!ended.signal.aborted) {
+      const attempt = await relay.take(listening.connectionId)
+      if (!attempt) break
+      receive(attempt)
+      await relay.answer(attempt.attempt_id, endpointId, caller.id, { status: 200 })
+    }
+    if (!(await currentListener(ctx.db, listening.appId, listening.connectionId)).still) end()
+  })
+  const wake = () =>
+    void reading.request().catch(({ message }: Error) => {
+      ctx.log.warn({ message }, 'could not read the attempts of an app inside this process')
+    })
+  // A failure of the read is reported by `wake`.
+  const idle = () => reading.idle().catch(() => {})
+  const close = relay.connect(listening.connectionId, {
+    wake,
+    closed: () => idle().then(() => stopListening(ctx, listening)),
+  })
+  const stopBeating = repeat(
+    clock,
+    limits.heartbeatSeconds * 1000,
+    async () => {
+      if (!(await extendLease(ctx, caller, listening))) end()
+      else wake()
+    },
+    ({ message }) => ctx.log.warn({ message }, 'could not extend the lease of an app inside this process'),
+  )
+  const end = () => {
+    if (ended.signal.aborted) return
+    ended.abort()
+    close()
+  }
+  wake()
+  return {
+    get over() {
+      return ended.signal.aborted
+    },
+    async stop() {
+      end()
+      await stopBeating()
+      await idle()
+    },
+  }
+}
+
 /** The first read starts listening; each wake-up reads the attempts that are waiting. */
 function relayTo(ctx: Context, caller: Actor, stream: EventStream, listening: Listening): () => void {
   let started = false
   const read = readOnWake(ctx, stream, async () => {
     if (!started) {
-      const { webhook } = await startListening(ctx, caller, listening)
+      const { webhook } = found(await startListening(ctx, caller, listening))
       stream.event('ready', { app_id: listening.appId, url: webhook.url })
       started = true
     }

@@ -1,5 +1,6 @@
 import { type Sql, sql } from '../db/sql.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
+import { reportOutcome } from './outcomes.ts'
 import { issueJson, lockSessions, type SessionSubject, saveLifecycles } from './session.ts'
 import { sendSessionHint } from './session-hint.ts'
 import { endNow } from './state.ts'
@@ -10,8 +11,10 @@ import { endNow } from './state.ts'
 type Subjects = SessionSubject | { issueIds: readonly string[] }
 
 /** Call when the app was uninstalled, or an agent inside the service was deleted. */
-export const endAllOf = (unit: UnitOfWork, agentId: string) =>
-  endMatching(unit, sql`s.agent_id = ${agentId}`, 'uninstalled')
+export async function endAllOf(unit: UnitOfWork, agentId: string) {
+  await endMatching(unit, sql`s.agent_id = ${agentId}`, 'uninstalled')
+  await unit.hooks?.agentGone(unit, agentId)
+}
 
 /** Call before the issue or project is deleted. If it is personal, only its owner can still see the sessions. */
 export async function endOnDeleted(unit: UnitOfWork, subject: Subjects) {
@@ -75,5 +78,8 @@ async function endMatching(unit: UnitOfWork, condition: Sql, reason: Reason) {
     return lifecycle.endedAt ? session : { ...session, lifecycle: endNow(lifecycle, reason, now) }
   })
   await saveLifecycles(unit, ended)
-  for (const session of sessions) sendSessionHint(tx, session)
+  for (const session of sessions) {
+    sendSessionHint(tx, session)
+    await reportOutcome(unit, session, 'ended')
+  }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type AgentActivity, limits, type NewActivity } from '@baton/protocol'
+import { type AgentActivity, limits } from '@baton/protocol'
 import type { Queryable, Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
@@ -23,7 +23,7 @@ export function checkedKey(header: string | string[] | undefined): string | unde
 }
 
 /** The order of the keys in the body does not matter. */
-export function hashOf(caller: Actor, body: NewActivity): Buffer {
+export function hashOf(caller: Actor, body: object): Buffer {
   const ordered = JSON.stringify(body, (_, value) =>
     value !== null && typeof value === 'object' && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -1,14 +1,26 @@
 import type { AgentActivity, Answer } from '@baton/protocol'
 import { linkReferenced } from '../files/links.ts'
 import type { Member } from '../http/caller.ts'
+import { ApiError } from '../http/errors.ts'
 import { markQuestionsRead } from '../inbox/answered.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { type ActivityDraft, append } from './append.ts'
 import { recordPrompted } from './events.ts'
 import type { Idempotency } from './idempotency.ts'
-import type { Session } from './session.ts'
+import { reportOutcome } from './outcomes.ts'
+import { canMessage, type Session, sessionEnded } from './session.ts'
 import { sendSessionHint } from './session-hint.ts'
-import { afterMessage, beginStopping, type Lifecycle } from './state.ts'
+import { acceptsMessages, afterMessage, beginStopping, type Lifecycle } from './state.ts'
+import { budgetReached, findReachedLimit } from './usage.ts'
+
+/** Throws if the caller may not write in a locked session now. */
+export async function refuseMessage(unit: UnitOfWork<Member>, session: Session) {
+  if (!canMessage(session, unit.caller))
+    throw new ApiError('FORBIDDEN', {}, { message: 'A personal agent accepts messages only from its owner.' })
+  if (!acceptsMessages(session.lifecycle)) throw sessionEnded(session)
+  const limit = await findReachedLimit(unit, session)
+  if (limit) throw budgetReached(limit)
+}
 
 /** Adds a person's message to a locked session and notifies its agent. */
 export const postMessage = (
@@ -47,5 +59,12 @@ async function appendPrompt(
   await recordPrompted(unit, session, activity)
   await markQuestionsRead(unit, session)
   sendSessionHint(tx, session)
+  const reason = lifecycle.state === 'stopping' ? lifecycle.endReason : null
+  await reportOutcome(
+    unit,
+    session,
+    reason === 'stopped' || reason === 'undelegated' ? reason : 'message',
+    activity.seq,
+  )
   return activity
 }

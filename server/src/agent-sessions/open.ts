@@ -1,7 +1,8 @@
 import type { AgentSession, NewSession } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
-import { sql } from '../db/sql.ts'
+import { json, sql } from '../db/sql.ts'
+import { linksOf } from '../hooks.ts'
 import type { Actor, App, Member } from '../http/caller.ts'
 import { found, invalid, notFound } from '../http/errors.ts'
 import { newId } from '../ids.ts'
@@ -118,7 +119,7 @@ async function mustReach(tx: Tx, caller: App, subject: SessionSubject) {
 }
 
 async function insert(
-  { tx, now, caller, config }: UnitOfWork<Actor>,
+  { tx, now, caller, config, chain }: UnitOfWork<Actor>,
   { agent, subject, personalOf = null, comment, revision }: SessionStart,
 ): Promise<Session> {
   const { workspaceId } = caller
@@ -150,10 +151,11 @@ async function insert(
   await tx.run(sql`
     insert into agent_sessions (id, workspace_id, agent_id, installation_id, owner_id, issue_id, project_id, personal_of,
       comment_id, thread_id, delegation_revision, creator_id, opened_by_agent, state, quiet_since, due_at, created_at,
-      updated_at)
+      updated_at, chain)
     values (${session.id}, ${workspaceId}, ${agent.id}, ${agent.installationId}, ${session.ownerId}, ${session.issueId},
       ${session.projectId}, ${personalOf}, ${comment?.id ?? null}, ${session.threadId}, ${revision ?? null},
-      ${caller.id}, ${openedByAgent}, ${lifecycle.state}, ${lifecycle.quietSince}, ${session.dueAt}, ${now}, ${now})`)
+      ${caller.id}, ${openedByAgent}, ${lifecycle.state}, ${lifecycle.quietSince}, ${session.dueAt}, ${now}, ${now},
+      ${chain ? json(linksOf(chain)) : null})`)
   sendSessionHint(tx, session, 'create')
   return session
 }

@@ -5,7 +5,7 @@ import { isConflict, type Queryable, type Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { linkReferenced, refersToFiles } from '../files/links.ts'
 import type { Actor, App, Member } from '../http/caller.ts'
-import { ApiError, found, invalid } from '../http/errors.ts'
+import { found, invalid } from '../http/errors.ts'
 import { rateLimited } from '../http/rate-limit.ts'
 import { transact, type UnitOfWork, withoutTransaction } from '../unit-of-work.ts'
 import { avatarOf } from './activities.ts'
@@ -14,22 +14,20 @@ import { append } from './append.ts'
 import { checkAnswer, checkedBody } from './bodies.ts'
 import { checkedKey, findKnown, hashOf, type Idempotency, type KnownActivity, replay } from './idempotency.ts'
 import { notifies, notifyRequester } from './inbox.ts'
-import { postMessage } from './message.ts'
+import { postMessage, refuseMessage } from './message.ts'
+import { reportActivity } from './outcomes.ts'
 import { mustSeeSession } from './read.ts'
 import {
-  canMessage,
   lockSessions,
   lockSubject,
   refuseEnded,
   type Session,
   type SessionRow,
   sessionColumns,
-  sessionEnded,
   sessionOf,
 } from './session.ts'
 import { sendSessionHint } from './session-hint.ts'
-import { acceptsMessages, afterAppActivity } from './state.ts'
-import { budgetReached, findReachedLimit } from './usage.ts'
+import { afterAppActivity } from './state.ts'
 
 /** Attempts without a lock, before the session is locked. */
 const unlockedAttempts = 2
@@ -79,6 +77,7 @@ async function postAsAgent(ctx: Context, caller: App, post: Post): Promise<Agent
       await linkReferenced(unit, { type: 'session', id: sessionId }, text)
       sendSessionHint(tx, posted.session)
       await notifyRequester(unit, posted.session, input.content.type)
+      await reportActivity(unit, posted.session, posted.activity)
     }
     return posted.activity
   })
@@ -157,11 +156,7 @@ const postAsPerson = (ctx: Context, caller: Member, { sessionId, input, idempote
     const replayed = await replay(unit, sessionId, known, idempotency)
     if (replayed) return replayed
     const open = found(session)
-    if (!canMessage(open, caller))
-      throw new ApiError('FORBIDDEN', {}, { message: 'A personal agent accepts messages only from its owner.' })
-    if (!acceptsMessages(open.lifecycle)) throw sessionEnded(open)
-    const limit = await findReachedLimit(unit, open)
-    if (limit) throw budgetReached(limit)
+    await refuseMessage(unit, open)
     const answer = input.signal_metadata as Answer | undefined
     if (answer) checkAnswer(answer, await readChoice(tx, sessionId, answer.in_reply_to))
     return postMessage(unit, open, input.content.body as string, { answer, idempotency })

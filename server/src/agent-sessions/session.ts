@@ -154,7 +154,8 @@ export function refuseEnded(session: Session) {
 }
 
 /** agent.personal-only-owner-prompts */
-export const canMessage = ({ ownerId }: Session, { id }: { id: string }) => ownerId === null || ownerId === id
+export const canMessage = ({ ownerId }: Pick<Session, 'ownerId'>, { id }: { id: string }) =>
+  ownerId === null || ownerId === id
 
 /** A session with the rows that the API shows with it. */
 interface JoinedRow extends SessionRow {

@@ -2,6 +2,7 @@ import { repeat } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
+import { reportOutcome } from './outcomes.ts'
 import { type Session, type SessionRow, saveLifecycles, sessionColumns, sessionOf } from './session.ts'
 import { sendSessionHint } from './session-hint.ts'
 
@@ -29,9 +30,11 @@ async function storeBatch(unit: UnitOfWork): Promise<number> {
   if (rows.length === 0) return 0
   const sessions = rows.map((row) => sessionOf(row, now, config))
   await saveLifecycles(unit, sessions)
-  sessions.forEach((session, index) => {
-    if (hasChanged(session, rows[index] as SessionRow)) sendSessionHint(tx, session)
-  })
+  for (const [index, session] of sessions.entries()) {
+    const row = rows[index] as SessionRow
+    if (hasChanged(session, row)) sendSessionHint(tx, session)
+    if (session.lifecycle.state === 'stale' && row.state !== 'stale') await reportOutcome(unit, session, 'stale')
+  }
   return rows.length
 }
 

@@ -1,4 +1,14 @@
-import { type AgentActivity, api, type Operation, type PlanItem } from '@baton/protocol'
+import {
+  type AgentActivity,
+  api,
+  limits,
+  type NewSuggestion,
+  type Operation,
+  type PlanItem,
+  programLimits,
+  type SessionUsage,
+  type UsageReport,
+} from '@baton/protocol'
 import { readActivities } from '../agent-sessions/activities.ts'
 import { readContext } from '../agent-sessions/context/read-context.ts'
 import type { Claimed } from '../agent-sessions/work-queue.ts'
@@ -15,7 +25,7 @@ import { findSessionAgent, scopesOf } from './identity.ts'
 import { causeSeqOf, type Work } from './work.ts'
 
 /** Covered by the methods below, or useless here: the agent is not an app and already has a session. */
-const excludedTools = ['get_me', 'open_agent_session', 'post_activity', 'update_session_plan']
+const excludedTools = ['get_me', 'open_agent_session', 'post_activity', 'update_session_plan', 'update_session_usage']
 
 const readComment = tools.find(({ operation }) => operation === api.getComment) as Tool
 const usableTools = toolsFor('app').filter(({ name }) => !excludedTools.includes(name))
@@ -36,6 +46,14 @@ export interface Option {
   value: string
   label?: string
   description?: string
+}
+
+/** What one answer of a model used. `cost` is in millionths of a US dollar; null without a price. */
+export interface Used {
+  model: string
+  input: number
+  output: number
+  cost: number | null
 }
 
 /**
@@ -94,6 +112,32 @@ export class AgentSessionApi {
 
   async plan(items: PlanItem[]) {
     await this.#invoke(api.updateAgentSession, { plan: items })
+  }
+
+  /** Adds to the totals of the session (usage.built-in). One process works on a session at a time. */
+  async addUsage({ model, input, output, cost }: Used) {
+    const { sessionId } = this.#work
+    const row = await this.#ctx.db.row<{ usage: SessionUsage | null }>(sql`
+      select usage from agent_sessions where id = ${sessionId}`)
+    const sum = (before: number | null | undefined, added: number) =>
+      Math.min(limits.reportedNumber, (before ?? 0) + added)
+    const usage: UsageReport = {
+      model: model.slice(0, programLimits.modelName),
+      input_tokens: sum(row?.usage?.input_tokens, input),
+      output_tokens: sum(row?.usage?.output_tokens, output),
+      ...(cost === null ? {} : { cost_micros: sum(row?.usage?.cost_micros, cost), currency: 'USD' }),
+    }
+    await this.#invoke(api.updateAgentSession, { usage })
+  }
+
+  /** Suggests changes of the session's issue. Those of an earlier attempt stay, even if these differ. */
+  async suggest(step: string, suggestions: NewSuggestion[]) {
+    const headers = { 'idempotency-key': this.#keyOf(step) }
+    try {
+      await this.#invoke(api.suggestChanges, { suggestions: suggestions.slice(0, limits.suggestionsAtOnce) }, headers)
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'IDEMPOTENCY_KEY_REUSED') throw error
+    }
   }
 
   /** One question per piece of work. The person's answer starts a new piece of work. */
@@ -193,9 +237,10 @@ export class AgentSessionApi {
     return readActivities(db, config, sql`a.session_id = ${this.#work.sessionId} and ${which}`)
   }
 
-  /** An update of a session always applies to this one, whatever id the input has. */
+  /** Updates of a session and suggestions always apply to this one, whatever id the input has. */
   #withOwnSession({ operation }: Tool, input: Record<string, unknown>) {
-    return operation === api.updateAgentSession ? { ...input, session_id: this.#work.sessionId } : input
+    const isOwn = operation === api.updateAgentSession || operation === api.suggestChanges
+    return isOwn ? { ...input, session_id: this.#work.sessionId } : input
   }
 
   /** Finds the agent's comment by target and text. It does not check access: reading the comment does. */

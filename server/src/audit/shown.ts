@@ -61,6 +61,13 @@ export const shownIn: Record<AuditAction, 'Workspace' | 'Agents' | null> = {
   'git_connection.deleted': null,
   'git_connection.secret_rotated': null,
   'team.git_automation_changed': null,
+  'automation.created': 'Workspace',
+  'automation.updated': 'Workspace',
+  'automation.deleted': 'Workspace',
+  'automation.enabled': 'Workspace',
+  'automation.disabled': 'Workspace',
+  'automation.paused': 'Workspace',
+  'automation.taken_over': 'Workspace',
   // Not live: progress has its own hint.
   'import.started': null,
   'import.deleted': null,

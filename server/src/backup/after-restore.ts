@@ -10,6 +10,7 @@ const claims: Record<string, string> = {
   mails: 'claim_id = null where claim_id is not null',
   imports: 'claim = null, claimed_until = null where claim is not null',
   exports: 'claim_id = null, claimed_until = null where claim_id is not null',
+  insight_progress: 'claim_id = null, claimed_until = null where claim_id is not null',
   restores: 'claim_id = null, claimed_until = null where claim_id is not null',
 }
 

@@ -47,6 +47,7 @@ describe('creating comments', () => {
           updated_at: now,
           url: `${target.url}#comment-${body.id}`,
           internal: false,
+          automation_id: null,
         })
         expect((await member.get(`/comments/${body.id}`)).body).toEqual(body)
       },

@@ -56,39 +56,49 @@ export const readComment = async (ctx: Context, caller: Actor, id: string) =>
 
 export const createComment = (ctx: Context, caller: Actor, body: NewComment, alias?: Alias) =>
   transact(ctx, caller, async (unit) => {
-    const { tx, now, config } = unit
     if (caller.kind === 'app' && body.internal) throw invalid({ internal: 'must be false for an app' })
-    const agents = await lockMentionedAgents(unit, body.text)
-    await mustReachTarget(tx, caller, body, sql`for key share`)
-    const root = body.parent_comment_id ? await rootOf(unit, body, body.parent_comment_id) : null
-    const id = newId('cmt')
-    const row = {
-      id,
-      workspace_id: caller.workspaceId,
-      issue_id: body.target_type === 'issue' ? body.target_id : null,
-      project_id: body.target_type === 'project' ? body.target_id : null,
-      parent_comment_id: root?.id ?? null,
-      author_id: caller.id,
-      text: body.text,
-      mentioned_user_ids: await findMentionedUsers(tx, caller, body.text),
-      is_resolved: false,
-      // A reply shows the id of its thread, so a reply to an internal comment is internal too.
-      internal: Boolean(body.internal) || Boolean(root?.internal),
-      created_at: now,
-      updated_at: now,
-    }
-    const columns = sql`
-      id, workspace_id, issue_id, project_id, parent_comment_id, author_id, text, mentioned_user_ids, is_resolved, internal,
-      created_at, updated_at`
-    await tx.run(insertRows(sql`comments`, columns, [row]))
-    await linkReferenced(unit, { type: 'comment', id }, body.text)
-    if (alias) await storeAlias(unit, alias, id)
-    const comment = await findComment(tx, config, caller, id)
-    await recordComments(unit, 'create', [comment])
-    await notifyOfComment(unit, comment)
-    await promptAgents(unit, comment, agents, { isNew: true })
-    return withoutPlace(comment)
+    return addComment(unit, body, await lockMentionedAgents(unit, body.text), alias)
   })
+
+/** Adds a comment in the caller's transaction. `agents` is the result of `lockMentionedAgents`, called before other locks. */
+export async function addComment(
+  unit: UnitOfWork<Actor>,
+  body: NewComment,
+  agents: Awaited<ReturnType<typeof lockMentionedAgents>>,
+  alias?: Alias,
+): Promise<Comment> {
+  const { tx, now, caller, config } = unit
+  await mustReachTarget(tx, caller, body, sql`for key share`)
+  const root = body.parent_comment_id ? await rootOf(unit, body, body.parent_comment_id) : null
+  const id = newId('cmt')
+  const row = {
+    id,
+    workspace_id: caller.workspaceId,
+    issue_id: body.target_type === 'issue' ? body.target_id : null,
+    project_id: body.target_type === 'project' ? body.target_id : null,
+    parent_comment_id: root?.id ?? null,
+    author_id: caller.id,
+    text: body.text,
+    mentioned_user_ids: await findMentionedUsers(tx, caller, body.text),
+    is_resolved: false,
+    // A reply shows the id of its thread, so a reply to an internal comment is internal too.
+    internal: Boolean(body.internal) || Boolean(root?.internal),
+    automation_id: unit.chain?.automationId ?? null,
+    created_at: now,
+    updated_at: now,
+  }
+  const columns = sql`
+      id, workspace_id, issue_id, project_id, parent_comment_id, author_id, text, mentioned_user_ids, is_resolved, internal,
+      automation_id, created_at, updated_at`
+  await tx.run(insertRows(sql`comments`, columns, [row]))
+  await linkReferenced(unit, { type: 'comment', id }, body.text)
+  if (alias) await storeAlias(unit, alias, id)
+  const comment = await findComment(tx, config, caller, id)
+  await recordComments(unit, 'create', [comment])
+  await notifyOfComment(unit, comment)
+  await promptAgents(unit, comment, agents, { isNew: true })
+  return withoutPlace(comment)
+}
 
 export const updateComment = (ctx: Context, caller: Actor, id: string, change: CommentChange) =>
   transact(ctx, caller, async (unit) => {

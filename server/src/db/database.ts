@@ -177,6 +177,14 @@ export class Db implements Queryable {
     return result
   }
 
+  /**
+   * A database whose transactions are parts of `tx`, for verbs that have to commit together. A failure in one of them
+   * leaves `tx` unusable, unless the caller set a savepoint before.
+   */
+  within(tx: Tx): Db {
+    return new DbWithin(this.#driver, tx)
+  }
+
   /** For a write that is a single statement, and so committed already: passes the messages on at once. */
   afterCommit<Topic extends keyof Topics>(topic: Topic, messages: Iterable<Topics[Topic]>) {
     this.#refuseInsideTransaction()
@@ -212,6 +220,32 @@ export class Db implements Queryable {
     if (this.#open?.getStore()?.active) {
       throw new Error('query outside the open transaction: use the tx that was passed in')
     }
+  }
+}
+
+class DbWithin extends Db {
+  readonly #tx: Tx
+
+  constructor(driver: Driver, tx: Tx) {
+    super(driver)
+    this.#tx = tx
+  }
+
+  override rows<Row>(statement: Sql): Promise<Row[]> {
+    return this.#tx.rows(statement)
+  }
+
+  override run(statement: Sql): Promise<number> {
+    return this.#tx.run(statement)
+  }
+
+  /** Conflicts are retried with the whole transaction, by the database that began it. */
+  override tx<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return work(this.#tx)
+  }
+
+  override afterCommit<Topic extends keyof Topics>(topic: Topic, messages: Iterable<Topics[Topic]>) {
+    this.#tx.afterCommit(topic, messages)
   }
 }
 

@@ -14,3 +14,10 @@ export const updateSetting = (db: Queryable, name: string, value: string) =>
 /** False if the setting does not have this value. */
 export const deleteSetting = async (db: Queryable, name: string, value: string) =>
   (await db.run(sql`delete from settings where name = ${name} and value = ${value}`)) > 0
+
+/** Whatever its value is. */
+export const dropSetting = (db: Queryable, name: string) => db.run(sql`delete from settings where name = ${name}`)
+
+/** False if the setting does not have the value `before`. */
+export const replaceSetting = async (db: Queryable, name: string, before: string, after: string) =>
+  (await db.run(sql`update settings set value = ${after} where name = ${name} and value = ${before}`)) > 0

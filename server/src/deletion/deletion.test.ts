@@ -89,7 +89,7 @@ test('while it is pending every write is refused and every read works', {
     expect([name, status, body?.code]).not.toEqual([name, 409, expect.anything()])
     expect([name, status < 500]).toEqual([name, true])
   }
-  expect((await member.get('/issues')).body.data).toHaveLength(1)
+  expect((await member.get('/issues')).body.data).toHaveLength(2)
 })
 
 test('tools, Linear, git hosts, invitations, consent and mail links change nothing while it is pending', {

@@ -56,6 +56,12 @@ async function fill(service: ServiceProcess, authorization: string, name: string
   return { id: id as string, headers }
 }
 
+/** Without the figures of insights, which a worker counts at any time. */
+async function storedBy(db: Db, workspaceId: string) {
+  const rows = Object.entries(await rowsOfWorkspace(db, workspaceId))
+  return Object.fromEntries(rows.filter(([table]) => !/^(agent|flow|cycle)_days$|^insight_progress$/.test(table)))
+}
+
 test('a killed worker leaves a purge that the next one finishes', {
   ...verifies('export.deletion-purges'),
   timeout: 180_000,
@@ -72,7 +78,7 @@ test('a killed worker leaves a purge that the next one finishes', {
 
     const before = await inDatabase(env, async (db) => {
       await db.run(sql`update workspaces set deletion_at = now() - interval '1 second' where id = ${doomed.id}`)
-      return { doomed: await rowsOfWorkspace(db, doomed.id), other: await rowsOfWorkspace(db, other.id) }
+      return { doomed: await rowsOfWorkspace(db, doomed.id), other: await storedBy(db, other.id) }
     })
     expect(before.doomed.issues).toHaveLength(4000)
 
@@ -93,7 +99,7 @@ test('a killed worker leaves a purge that the next one finishes', {
     await inDatabase(env, async (db) => {
       expect(await rowsOfWorkspace(db, doomed.id)).toEqual({})
       expect(await db.rows(sql`select 1 from workspaces where id = ${doomed.id}`)).toEqual([])
-      expect(await rowsOfWorkspace(db, other.id)).toEqual(before.other)
+      expect(await storedBy(db, other.id)).toEqual(before.other)
     })
   })
 })

@@ -1,5 +1,11 @@
 import type { WebhookFilters } from '@baton/protocol'
-import { sql } from '../db/sql.ts'
+import { type Sql, sql } from '../db/sql.ts'
+
+/** Whether a JSON value is one of those wanted; a list, whether it has one of them. */
+export const hasOneOf = (value: Sql, wanted: Sql) => sql`
+  case jsonb_typeof(${value})
+    when 'array' then exists (select from jsonb_array_elements(${value}) as v (value) where ${wanted} @> v.value)
+    else ${wanted} @> (${value}) end`
 
 /**
  * Whether event `r` passes the filters of endpoint `e` (decisions/0033). `r` has type, action and body.
@@ -19,10 +25,7 @@ export const passesFilters = sql`(e.filters is null or e.filters->r.type is null
       when 'actor_types' then f.wanted @> (b.body->'actor'->'type')
       when 'changed' then r.action <> 'update' or exists (
         select from jsonb_array_elements_text(f.wanted) as w (field) where b.body->'updated_from'->w.field is not null)
-      else case jsonb_typeof(state.item->f.key)
-        when 'array' then exists (
-          select from jsonb_array_elements(state.item->f.key) as v (value) where f.wanted @> v.value)
-        else f.wanted @> (state.item->f.key) end
+      else ${hasOneOf(sql`state.item->f.key`, sql`f.wanted`)}
       end, false))))`
 
 /** The ids that filters refer to, each with its field. */

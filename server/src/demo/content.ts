@@ -20,7 +20,7 @@ export const people: Record<PersonKey, { name: string; role: 'owner' | 'admin' |
   priya: { name: 'Priya Nair', role: 'member' },
 }
 
-type TeamKey = 'ENG' | 'DES' | 'SUP'
+export type TeamKey = 'ENG' | 'DES' | 'SUP'
 
 export const teams: Record<TeamKey, { name: string; members: PersonKey[]; guidance: string; repositories: string[] }> =
   {

@@ -1,11 +1,14 @@
+import type { IssueStatus } from '@baton/protocol'
 import { createBuiltInAgent } from '../agents/inside-agents.ts'
-import { type Clock, days } from '../clock.ts'
 import { createComment } from '../comments/comments.ts'
 import type { Context } from '../context.ts'
-import { deleteSetting, insertSetting, updateSetting } from '../db/settings.ts'
+import type { Tx } from '../db/database.ts'
+import { deleteBatch, type Position, workspaceTables } from '../db/purge.ts'
+import { deleteSetting, dropSetting, insertSetting, updateSetting } from '../db/settings.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { Member, Person } from '../http/caller.ts'
 import { createIssue } from '../issues/create.ts'
+import { updateIssue } from '../issues/update.ts'
 import { hashPassword } from '../login/passwords.ts'
 import { createAccount } from '../login/sign-up.ts'
 import { deleteUsers } from '../login/users.ts'
@@ -17,6 +20,10 @@ import { addMember } from '../workspaces/members.ts'
 import { addTeamMember, createTeam, updateTeam } from '../workspaces/teams.ts'
 import { createWorkspace, deleteWorkspaces, updateWorkspace } from '../workspaces/workspaces.ts'
 import * as content from './content.ts'
+import { agentSetting, planAgents } from './create-agents.ts'
+import { planDecisions } from './create-decisions.ts'
+import { PastClock } from './past-clock.ts'
+import { showsSetting } from './shows.ts'
 
 /**
  * Fills an empty database with the demo workspace, through the same verbs as the API, dated over the last six weeks.
@@ -26,8 +33,8 @@ export async function createDemo(ctx: Context): Promise<boolean> {
   await removeUnfinished(ctx)
   if (await ctx.db.row(sql`select 1 from users limit 1`)) return false
   if (!(await insertSetting(ctx.db, 'demo', 'started'))) return false
-  const { past, reach } = pastClock(ctx.clock)
-  await fill({ ...ctx, config: { ...ctx.config, signup: 'open', mail: null }, clock: past }, reach)
+  const past = new PastClock(ctx.clock)
+  await fill({ ...ctx, config: { ...ctx.config, signup: 'open', mail: null }, clock: past }, past)
   await updateSetting(ctx.db, 'demo', 'done')
   return true
 }
@@ -39,31 +46,27 @@ async function removeUnfinished({ db }: Context) {
     const people = await idsOf(sql`select id from users where email like ${`%@${content.demoDomain}`}`)
     const workspaces = await idsOf(sql`
       select distinct workspace_id as id from memberships where user_id = any(${people})`)
-    const agents = await idsOf(sql`select user_id as id from inside_agents where workspace_id = any(${workspaces})`)
+    const agents = await idsOf(sql`
+      select user_id as id from inside_agents where workspace_id = any(${workspaces})
+      union select app_user_id from installations where workspace_id = any(${workspaces})`)
+    for (const name of [agentSetting, showsSetting]) await dropSetting(tx, name)
+    for (const id of workspaces) await deleteRows(tx, id)
     await deleteWorkspaces(tx, workspaces)
     await deleteUsers(tx, [...people, ...agents])
   })
 }
 
-/** A clock that starts six weeks ago. `reach(part)` moves it to that part of the span; each `now()` adds 7 minutes. */
-function pastClock(clock: Clock) {
-  const now = clock.now().getTime()
-  const span = days(42)
-  let at = now - span
-  const past: Clock = {
-    now: () => {
-      at = Math.min(now, at + 7 * 60_000)
-      return new Date(at)
-    },
-    after: (ms, then) => clock.after(ms, then),
+/** Deliveries and attempts do not refer to their workspace, so they stay when it is deleted. */
+async function deleteRows(tx: Tx, workspaceId: string) {
+  for (const table of await workspaceTables(tx)) {
+    for (let from: Position = 0; from !== null; ) from = (await deleteBatch(tx, table, workspaceId, from)).next
   }
-  const reach = (part: number) => {
-    at = Math.max(at, now - span + part * span)
-  }
-  return { past, reach }
 }
 
-async function fill(ctx: Context, reach: (part: number) => void) {
+/**
+ * Everything in the order of its time: issues, evenly over six weeks, their way to their status, and the work of agents.
+ */
+async function fill(ctx: Context, past: PastClock) {
   const members = await people(ctx)
   const { ada } = members
   const teamIds = await teams(ctx, members)
@@ -86,16 +89,14 @@ async function fill(ctx: Context, reach: (part: number) => void) {
   }
 
   const issueIds = new Map<string, string>()
-  const inOrder = [...content.issues].sort((a, b) => depth(a) - depth(b))
-  for (const [index, issue] of inOrder.entries()) {
-    reach(index / inOrder.length)
+  const create = async (issue: content.DemoIssue) => {
     const author = members[issue.by]
     const { id } = await createIssue(ctx, author, {
       title: issue.title,
       team_id: teamIds.get(issue.team) as string,
       description: issue.description ?? '',
       type: issue.type ?? 'task',
-      status: issue.status ?? 'backlog',
+      status: wayTo(issue.status ?? 'backlog')[0],
       priority: issue.priority ?? 'no_priority',
       assignee_id: issue.to ? members[issue.to].id : null,
       label_ids: (issue.labels ?? []).map((label) => labelIds.get(label) as string),
@@ -117,6 +118,30 @@ async function fill(ctx: Context, reach: (part: number) => void) {
       parent_comment_id ??= comment.id
     }
   }
+  const moveTo = (issue: content.DemoIssue, status: IssueStatus) =>
+    updateIssue(ctx, members[issue.to ?? issue.by], issueIds.get(issue.title) as string, { status })
+
+  const inOrder = [...content.issues].sort((a, b) => depth(a) - depth(b))
+  for (const [index, issue] of inOrder.entries()) {
+    // The last one yesterday, before the sessions that the viewer finds at work.
+    const part = (0.98 * index) / inOrder.length
+    past.plan(part, () => create(issue))
+    const [, ...way] = wayTo(issue.status ?? 'backlog')
+    // In equal steps over the rest of the time to now.
+    for (const [step, status] of way.entries()) {
+      past.plan(part + ((step + 1) * (1 - part)) / (way.length + 1), () => moveTo(issue, status))
+    }
+  }
+  const company = { members, teamIds, issueIds }
+  const { scout } = await planAgents(ctx, past, company)
+  planDecisions(ctx, past, company, scout)
+  await past.run()
+}
+
+/** The statuses that an issue had, the first at its creation. */
+function wayTo(status: IssueStatus): [IssueStatus, ...IssueStatus[]] {
+  if (status === 'backlog' || status === 'todo') return [status]
+  return status === 'in_progress' ? ['todo', 'in_progress'] : ['todo', 'in_progress', status]
 }
 
 /** Issues are created after the parents and blocked issues that they refer to. */

@@ -66,10 +66,16 @@ test('does not change a database in use', verifies('config.demo-not-on-used-data
 test('recreates a demo that was interrupted', async ({ startApp }) => {
   const app = await startApp()
   await createDemo(app.ctx)
+  const rows = async () =>
+    app.ctx.db.row(sql`
+      select (select count(*) from deliveries) as deliveries, (select count(*) from events) as events,
+        (select count(*) from agent_sessions) as sessions, (select count(*) from settings) as settings`)
+  const before = await rows()
   await app.ctx.db.run(sql`update settings set value = 'started' where name = 'demo'`)
   expect(await createDemo(app.ctx)).toBe(true)
+  expect(await rows()).toEqual(before)
   expect(await app.ctx.db.rows(sql`select 1 from workspaces`)).toHaveLength(1)
-  expect(await app.ctx.db.rows(sql`select 1 from users`)).toHaveLength(6)
+  expect(await app.ctx.db.rows(sql`select 1 from users`)).toHaveLength(8)
 })
 
 describe('disabling the demo', () => {

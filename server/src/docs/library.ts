@@ -37,10 +37,22 @@ export interface Library {
 
 /** Pages by reader, in reading order. Guides that are in no group are in the last group of guides. */
 const readers: { title: string; names: string[] }[] = [
-  { title: 'Start', names: ['start', 'issues', 'files', 'your-account', 'notifications', 'coding-agents'] },
+  {
+    title: 'Start',
+    names: ['start', 'issues', 'files', 'your-account', 'notifications', 'automations', 'coding-agents'],
+  },
   {
     title: 'Managers',
-    names: ['managing-workspaces', 'managing-agents', 'importing', 'git', 'export-and-restore', 'deleting-a-workspace'],
+    names: [
+      'managing-workspaces',
+      'managing-agents',
+      'insights',
+      'reviews',
+      'importing',
+      'git',
+      'export-and-restore',
+      'deleting-a-workspace',
+    ],
   },
   { title: 'Integrations', names: ['api', 'personal-tokens', 'webhooks', 'events', 'mcp'] },
   {

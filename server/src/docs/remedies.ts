@@ -66,16 +66,23 @@ export const remedies: Record<ErrorCode, string> = {
   LAST_SIGN_IN_METHOD: 'Set a password, add a passkey or connect a provider under Account, then remove this one.',
   MAIL_NOT_CONFIGURED:
     'The operator sets `BATON_SMTP_URL` and `BATON_MAIL_FROM` ([running Baton](running.md)). Until then the operator can create a reset link with `npm run operate -- reset-link`.',
+  AUTOMATION_LIMIT_REACHED: 'Delete an automation that is no longer used (`DELETE /automations/{automation_id}`).',
   PASSKEY_LIMIT_REACHED: 'Remove a passkey that you no longer use (`DELETE /auth/passkeys/{passkey_id}`).',
   PERSONAL_AGENT_LIMIT_REACHED:
     'Delete one (`DELETE /agents/personal/{agent_id}`), or change the instructions of an existing one.',
   REDELIVERY_LIMIT_REACHED: 'Read the payload from the delivery record, or read the item through the API.',
   REPLAY_UNDER_WAY:
     'A webhook has one replay at a time. `GET …/replays` shows its progress; `DELETE …/replays/{replay_id}` stops it.',
+  REVIEW_DECIDED:
+    'Read the review again. `details.state` says what became of it; the next response of the agent makes a new one.',
   ROTATION_UNDER_WAY:
     'Call the `finish` route of the secret to end the overlap, wait until `details.takes_over_at`, or rotate without `overlap_hours`, which replaces both secrets at once.',
   SESSION_ENDED:
     'Stop working on it; this session is closed. If the work is still needed, a person has to delegate the issue again.',
+  SUGGESTION_DECIDED:
+    'Another person decided the suggestion in `details.suggestion_id` first. Read the suggestions again and decide those that are still open.',
+  SUGGESTION_OUTDATED:
+    'The suggestions in `details.suggestion_ids` are `outdated` now, because their label, person, project or issue is gone. Send the others again.',
   TOKEN_LIMIT_REACHED: 'Revoke a token that you no longer use (`DELETE /personal-tokens/{token_id}`).',
   VIEW_LIMIT_REACHED:
     'Delete one (`DELETE /views/{view_id}`), or change an existing one. Views shared by others do not count.',

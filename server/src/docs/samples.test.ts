@@ -19,7 +19,7 @@ import { BatonClient } from '@baton/sdk'
 import { expect, onTestFinished } from 'vitest'
 import { A2aServer } from '../../test/a2a-server.ts'
 import { Authenticator } from '../../test/authenticator.ts'
-import { accepted, makeScene } from '../../test/calls.ts'
+import { accepted, makeScene, waitingReview } from '../../test/calls.ts'
 import { connect } from '../../test/git.ts'
 import { type InstalledApp, type TestApp, type TestPerson, test, within } from '../../test/harness.ts'
 import { importAll, linearCsv, linearRow, preview, upload } from '../../test/imports.ts'
@@ -226,6 +226,14 @@ class Company {
         onTestFinished(async () => void (await pinged))
         return { agent, values: { att: (await listener.attempt()).attempt_id } }
       }
+      case 'decideSuggestions': {
+        const { body: session } = await robot.post('/agent-sessions', { issue_id: ids.issue_id })
+        const { body } = await robot.post(`/agent-sessions/${session.id}/suggestions`, accepted.suggestChanges)
+        return { values: { sug: body.data[0].id } }
+      }
+      case 'acceptReview':
+      case 'sendBackReview':
+        return { values: { rev: await waitingReview(this.#app, this.#scene, ids.team_id as string) } }
       case 'getSessionChanges':
         await robot.put(`/agent-sessions/${ids.session_id}/changes`, accepted.setSessionChanges)
         return {}

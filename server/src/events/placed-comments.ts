@@ -21,7 +21,7 @@ export const readComments = (config: Config, db: Queryable, condition: Sql): Pro
   db.rows(sql`
     select c.id, c.text, c.author_id, case when c.issue_id is null then 'project' else 'issue' end as target_type,
       coalesce(c.issue_id, c.project_id) as target_id, c.parent_comment_id, c.is_resolved, c.mentioned_user_ids,
-      c.edited_at, c.created_at, c.updated_at, c.internal,
+      c.edited_at, c.created_at, c.updated_at, c.internal, c.automation_id,
       ${commentUrlSql(config)} as url,
       coalesce(i.personal, p.personal) as personal,
       case when i.personal then i.reporter_id when p.personal then p.owner_id end as "personalOf",

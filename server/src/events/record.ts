@@ -1,6 +1,7 @@
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { type Enqueued, enqueue } from '../delivery/enqueue.ts'
+import type { RecordedChange } from '../hooks.ts'
 import { newId } from '../ids.ts'
 import { sendHints } from '../live/hint.ts'
 import type { Recording } from '../unit-of-work.ts'
@@ -39,11 +40,10 @@ export const actorOf = ({ id, name, kind }: { id: string; name: string; kind: 'p
  * delivered: personal items, internal comments and imports (event.personal-never-delivered,
  * event.internal-comment-not-delivered, event.import-not-delivered).
  */
-export async function record(
-  { tx, now, caller: { workspaceId }, cause }: Recording,
-  changes: ItemChange[],
-): Promise<void> {
+export async function record(unit: Recording, changes: ItemChange[]): Promise<void> {
   if (changes.length === 0) return
+  const { tx, now, cause } = unit
+  const { workspaceId } = unit.caller
   const rows = changes.map(({ type, action, actor, data, updatedFrom, url, teamIds }) => ({
     id: newId('evt'),
     type,
@@ -86,6 +86,12 @@ export async function record(
       parent_id: target_id ?? null,
     })),
   )
+  const recorded = rows.flatMap(({ id, type, action, body: { actor, data } }, index): RecordedChange[] =>
+    type === 'Issue'
+      ? [{ eventId: id, action, actor, data: { ...data }, updatedFrom: changes[index]?.updatedFrom }]
+      : [],
+  )
+  if (recorded.length > 0) await unit.hooks?.recorded(unit, workspaceId, recorded)
 }
 
 /** Counts events when they are committed. */

@@ -59,6 +59,7 @@ const prefixes = {
   comments: 'cmt',
   agent_sessions: 'sess',
   agent_activities: 'act',
+  reviews: 'rev',
   views: 'view',
   issue_templates: 'tpl',
   files: 'fil',

@@ -1,4 +1,14 @@
-import { AgentActivity, AgentSession, api, IssueData, limits, ProjectData, reactionNames } from '@baton/protocol'
+import {
+  AgentActivity,
+  AgentSession,
+  api,
+  IssueData,
+  limits,
+  ProjectData,
+  reactionNames,
+  TeamReview,
+  WorkReviewState,
+} from '@baton/protocol'
 import { Type } from 'typebox'
 import {
   Changed,
@@ -78,6 +88,7 @@ export const tables: Table[] = [
         Type.Array(api.updateTeam.body.properties.repositories.items, { maxItems: limits.repositoriesPerTeam }),
       ),
       last_issue_number: value(Count),
+      review: value(TeamReview),
       ...times,
     },
     from: ofWorkspace,
@@ -364,6 +375,27 @@ export const tables: Table[] = [
       created_at: time,
     },
     from: of('agent_sessions', 'session_id', 'seq'),
+    restored: insert(),
+  },
+  {
+    name: 'reviews',
+    prefix: 'rev',
+    columns: {
+      id: own('reviews'),
+      session_id: to('agent_sessions'),
+      issue_id: maybe('issues'),
+      agent_id: to('users'),
+      reviewer_id: maybe('users'),
+      round: value(Count),
+      seq: value(Count),
+      state: value(WorkReviewState),
+      decided_by: maybe('users'),
+      decided_at: maybeTime,
+      reason: prose(nullable(Long)),
+      began_at: time,
+      created_at: time,
+    },
+    from: of('agent_sessions', 'session_id', 'id'),
     restored: insert(),
   },
   {

@@ -25,6 +25,8 @@ const reasons = {
     'app_usage',
     'installations',
     'listeners',
+    'automations',
+    'automation_runs',
     'grants',
     'access_tokens',
     'oauth_clients',
@@ -55,8 +57,10 @@ const reasons = {
     'relayed_attempts',
   ],
   'evidence of this instance, which an archive could forge': ['audit_entries'],
+  'counted again from the content': ['agent_days', 'flow_days', 'cycle_days', 'insight_progress'],
   'work in progress': [
     'agent_work',
+    'suggestions',
     'mails',
     'imports',
     'import_problems',
@@ -83,6 +87,7 @@ export const tablesLeftOut = new Map(
 )
 
 const restoredAs = 'set by the restore'
+const automationsLeftOut = 'automations are not restored'
 const derived = 'follows from the content'
 
 /** Columns of exported tables that are not exported, and why. All tables leave out `workspace_id`. */
@@ -100,7 +105,8 @@ export const columnsLeftOut: Record<string, Record<string, string>> = {
   },
   projects: { personal: restoredAs },
   issues: { personal: restoredAs },
-  issue_changes: { personal: restoredAs },
+  issue_changes: { personal: restoredAs, automation_id: automationsLeftOut },
+  comments: { automation_id: automationsLeftOut },
   agent_sessions: {
     installation_id: 'apps are not restored',
     personal_of: 'only shared sessions are exported',
@@ -113,6 +119,7 @@ export const columnsLeftOut: Record<string, Record<string, string>> = {
     due_at: 'sessions are restored as ended',
     parting: 'of an item that the agent could no longer see',
     budget_notified: 'budgets belong to apps',
+    chain: automationsLeftOut,
   },
   agent_activities: { idempotency_key: 'of the app', request_hash: 'of the app' },
   session_changes: { hash: derived },

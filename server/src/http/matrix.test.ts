@@ -231,6 +231,7 @@ const outside: Record<
   updateIssue: 'TEAM_ACCESS_DENIED',
   deleteIssue: 'TEAM_ACCESS_DENIED',
   listIssueHistory: 'TEAM_ACCESS_DENIED',
+  listSuggestions: 'TEAM_ACCESS_DENIED',
   listPullRequests: 'nothing of it',
   createIssues: 'TEAM_ACCESS_DENIED',
   exportIssues: 'nothing of it',
@@ -282,6 +283,7 @@ const outside: Record<
   updateAgentSession: 'RESOURCE_NOT_FOUND',
   getSessionChanges: 'RESOURCE_NOT_FOUND',
   setSessionChanges: 'RESOURCE_NOT_FOUND',
+  suggestChanges: 'RESOURCE_NOT_FOUND',
   listActivities: 'RESOURCE_NOT_FOUND',
   postActivity: 'RESOURCE_NOT_FOUND',
   listenAsApp: 'of the whole workspace',
@@ -296,6 +298,7 @@ const outsideToken: Partial<Record<SharedName, string>> = {
   openAgentSession: 'FORBIDDEN',
   updateAgentSession: 'FORBIDDEN',
   setSessionChanges: 'FORBIDDEN',
+  suggestChanges: 'FORBIDDEN',
   answerAsApp: 'FORBIDDEN',
   uploadSessionFile: 'FORBIDDEN',
 }

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import type { Keyring } from '../crypto.ts'
 import type { Db, Queryable, Tx } from '../db/database.ts'
 import { insertRows, json, sql } from '../db/sql.ts'
+import { refillInsights } from '../insights/rollup.ts'
 import { type HintSender, sendHints } from '../live/hint.ts'
 import type { Connection } from './fetch.ts'
 import { emptyMapping } from './mapping.ts'
@@ -221,6 +222,8 @@ export class Claim {
           insert into import_problems (import_id, workspace_id, position, message)
           values (${row.id}, ${row.workspace_id}, ${position}, ${clip(problem, 500)}) on conflict do nothing`)
       }
+      // Whatever it wrote is of the past.
+      if (state !== 'ready') await refillInsights(tx, row.workspace_id, clock.now())
       sendImportHint(tx, row.workspace_id, this.id, state === 'ready' ? 'update' : 'create')
     })
   }

@@ -1,5 +1,13 @@
 import type { InboxEntry } from '@baton/protocol'
-import { agentAppUrl, commentUrl, issueUrlSql, projectUrlSql, webhookUrl } from '../addresses.ts'
+import {
+  agentAppUrl,
+  automationUrl,
+  commentUrl,
+  issueUrlSql,
+  projectUrlSql,
+  triageUrl,
+  webhookUrl,
+} from '../addresses.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
@@ -43,18 +51,21 @@ async function mark({ db }: Context, { workspaceId, id }: Member, which: Sql) {
   if (changed > 0) sendHints(db, [hintOfInbox(workspaceId, id)])
 }
 
-/** The tables of what the row `row` (an entry or a thread) is about: `i`, `p`, `w` and `a`. */
+/** The tables of what the row `row` (an entry or a thread) is about: `i`, `p`, `w`, `a`, `au` and `tm`. */
 export const subjectTables = (row: Sql) => sql`
   left join issues i on i.id = ${row}.issue_id
   left join projects p on p.id = ${row}.project_id
   left join endpoints w on w.id = ${row}.endpoint_id
-  left join agent_apps a on a.id = coalesce(${row}.app_id, w.app_id)`
+  left join agent_apps a on a.id = coalesce(${row}.app_id, w.app_id)
+  left join automations au on au.id = ${row}.automation_id
+  left join teams tm on tm.id = ${row}.team_id`
 
-export const subjectTitle = sql`coalesce(i.title, p.title, w.label, a.name)`
+export const subjectTitle = sql`coalesce(i.title, p.title, w.label, a.name, au.name, tm.name)`
 
 export const subjectUrl = (config: Config) => sql`
   coalesce(${issueUrlSql(config)}, ${projectUrlSql(config)}, ${agentAppUrl(config, '')}::text || w.app_id,
-    ${webhookUrl(config, '')}::text || w.id, ${agentAppUrl(config, '')}::text || a.id)`
+    ${webhookUrl(config, '')}::text || w.id, ${agentAppUrl(config, '')}::text || a.id,
+    ${automationUrl(config, '')}::text || au.id, ${triageUrl(config, '')}::text || tm.id)`
 
 export type Reader = Pick<Member, 'id' | 'workspaceId' | 'role'>
 
@@ -63,13 +74,14 @@ export const subjectVisibleTo = ({ id, role }: Reader) => sql`
   coalesce(
     not i.personal or i.reporter_id = ${id},
     not p.personal or p.owner_id = ${id},
+    case when au.id is not null or tm.id is not null then true end,
     (${role !== 'member'} or a.owner_user_id = ${id}) and coalesce(w.deleted_at, a.deleted_at) is null)`
 
 /** Titles are read at the time of the request, so that an entry shows nothing its reader may no longer see. */
 export const readEntries = (db: Queryable, config: Config, reader: Reader, rest: Sql) =>
   db.rows<InboxEntry>(sql`
-    select e.id, e.kind, coalesce(e.session_id, e.comment_id, e.issue_id, e.project_id, e.endpoint_id, e.app_id)
-        as subject_id,
+    select e.id, e.kind, coalesce(e.session_id, e.comment_id, e.issue_id, e.project_id, e.endpoint_id, e.app_id,
+        e.automation_id, e.team_id) as subject_id,
       ${subjectTitle} as title,
       ${subjectUrl(config)} || coalesce(${commentUrl('', '')}::text || e.comment_id, '') as url,
       ${nameOfUser} as actor,

@@ -110,7 +110,7 @@ async function itemsOf(db: Queryable, { appUrl }: Config, entries: InboxEntry[])
     left join lateral (
       select a.content ->> 'body' as body from agent_activities a
       where a.session_id = e.session_id and a.type in ('elicitation', 'response', 'error')
-        and e.kind in ('agent_needs_you', 'agent_finished')
+        and e.kind in ('agent_needs_you', 'agent_finished', 'review_requested')
       order by a.seq desc limit 1
     ) said on true
     where e.id = any(${ids})`)
@@ -141,6 +141,10 @@ const sentences: Record<InboxKind, (actor: string, failed: boolean) => string> =
   webhook_struggling: () => 'Webhook attempts keep failing',
   install_request: (actor) => `${actor} requested an app installation`,
   budget_reached: (actor) => `${actor} reached its budget`,
+  automation_notice: () => 'Notice of an automation',
+  automation_paused: () => 'Automation paused',
+  review_requested: (actor) => `${actor} asks for your review`,
+  suggestions_ready: (actor) => `${actor} suggested changes`,
 }
 
 /** The current names of mentioned users: those in a text can be forged. */

@@ -57,7 +57,7 @@ test('settings have defaults, and are those of one user in one workspace', async
   const { member, admin } = await app.workspace()
   const all = (way: string) => Object.fromEntries(inboxKinds.map((kind) => [kind, way]))
   const defaults = {
-    kinds: { ...all('immediately'), comment: 'daily', status: 'daily' },
+    kinds: { ...all('immediately'), comment: 'daily', status: 'daily', suggestions_ready: 'daily' },
     digest_hour: 8,
     paused: false,
   }
@@ -134,6 +134,17 @@ test('each kind is mailed with the default settings', verifies('notify.kinds'), 
   expect(await subjects(owner)).toEqual([`${member.user.display_name} requested an app installation: Helper`])
   await system('budget_reached', { appId: robot.app.id })
   expect(await subjects(owner)).toEqual([`A former member reached its budget: ${name}`])
+  const { body: ops } = await owner.post('/teams', { name: 'Operations', key: 'OPS' })
+  const { body: automation } = await owner.post('/automations', {
+    team_id: ops.id,
+    name: 'Watcher',
+    trigger: { type: 'issue', on: 'created' },
+    actions: [{ type: 'comment', text: 'Seen' }],
+  })
+  await system('automation_paused', { automationId: automation.id })
+  expect(await subjects(owner)).toEqual(['Automation paused: Watcher'])
+  await system('automation_notice', { automationId: automation.id })
+  expect(await subjects(owner)).toEqual(['Notice of an automation: Watcher'])
 })
 
 test('entries within two minutes are one mail', verifies('notify.immediate-bundles'), async ({ startApp, smtp }) => {

@@ -2,6 +2,7 @@ import { days, plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
+import { threadOfEntry } from './threads.ts'
 
 const rowsPerBatch = 1000
 
@@ -18,5 +19,5 @@ export async function sweepInbox(db: Db, now: Date, { config: { keepDays } }: Co
   await db.run(sql`
     delete from inbox_threads t where moved_at < ${before} and not exists (
       select from inbox_entries e where e.workspace_id = t.workspace_id and e.user_id = t.user_id
-        and coalesce(e.issue_id, e.project_id, e.endpoint_id, e.app_id) = t.subject_id)`)
+        and ${threadOfEntry} = t.subject_id)`)
 }

@@ -25,6 +25,10 @@ const defaultWays: Record<InboxKind, NotificationWay> = {
   webhook_struggling: 'immediately',
   install_request: 'immediately',
   budget_reached: 'immediately',
+  automation_notice: 'immediately',
+  automation_paused: 'immediately',
+  review_requested: 'immediately',
+  suggestions_ready: 'daily',
 }
 const defaultHour = 8
 

@@ -11,7 +11,7 @@ import { transact } from '../unit-of-work.ts'
 import { readEntries, subjectTables, subjectTitle, subjectUrl, subjectVisibleTo } from './entries.ts'
 
 /** The subject of the entry `e`: comments and sessions belong to their issue or project. */
-export const threadOfEntry = sql`coalesce(e.issue_id, e.project_id, e.endpoint_id, e.app_id)`
+export const threadOfEntry = sql`coalesce(e.issue_id, e.project_id, e.endpoint_id, e.app_id, e.automation_id, e.team_id)`
 
 /** The entry `e` belongs to the thread `t`. */
 const inThread = sql`e.workspace_id = t.workspace_id and e.user_id = t.user_id and ${threadOfEntry} = t.subject_id`

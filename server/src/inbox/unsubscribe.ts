@@ -21,6 +21,10 @@ const letters: Record<InboxKind, string> = {
   webhook_struggling: 's',
   install_request: 'i',
   budget_reached: 'b',
+  automation_notice: 'n',
+  automation_paused: 'p',
+  review_requested: 'r',
+  suggestions_ready: 'g',
 }
 
 interface Subscription {

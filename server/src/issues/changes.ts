@@ -57,9 +57,9 @@ interface HistoryRow {
 }
 
 /** Their time is the issue's new `updated_at`, so that `if_updated_at` finds every change since (edit.conflict). */
-export async function insertHistory({ tx, caller }: UnitOfWork<Actor | System>, rows: HistoryRow[]) {
+export async function insertHistory({ tx, caller, chain }: UnitOfWork<Actor | System>, rows: HistoryRow[]) {
   if (rows.length === 0) return
-  const columns = sql`id, workspace_id, issue_id, actor_id, by_system, personal, changes, created_at`
+  const columns = sql`id, workspace_id, issue_id, actor_id, by_system, personal, changes, automation_id, created_at`
   const stored = rows.map(({ issue, personal, changes }) => ({
     id: newId('chg'),
     workspace_id: caller.workspaceId,
@@ -68,6 +68,7 @@ export async function insertHistory({ tx, caller }: UnitOfWork<Actor | System>, 
     by_system: caller.kind === 'system',
     personal,
     changes,
+    automation_id: chain?.automationId ?? null,
     created_at: issue.updated_at,
   }))
   await tx.run(insertRows(sql`issue_changes`, columns, stored))

@@ -78,7 +78,7 @@ export async function listHistory(ctx: Context, caller: Actor, key: string, quer
     (change) => [change.id],
     async (after, count) => {
       const changes = await ctx.db.rows<IssueChangeRecord>(sql`
-        select c.id, c.changes, c.created_at,
+        select c.id, c.changes, c.automation_id, c.created_at,
           case when c.by_system then ${json(systemActor)} else ${nameOfUser} end as actor,
           ${formerAgents(caller)} as former_agents
         from issue_changes c left join users u on u.id = c.actor_id

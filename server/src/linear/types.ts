@@ -504,6 +504,7 @@ export const commentOfActivity = (activity: PlacedActivity, session: AgentSessio
   updated_at: activity.created_at,
   url: session?.comment?.url ?? session?.issue?.url ?? '',
   internal: false,
+  automation_id: null,
 })
 
 function bodyOf({ content }: PlacedActivity): string {

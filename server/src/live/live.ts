@@ -52,6 +52,11 @@ export class Live {
     return [...this.#watchers.values()].reduce((sum, { size }) => sum + size, 0)
   }
 
+  /** Number of watchers of one workspace in this process. */
+  watchingIn(workspaceId: string) {
+    return this.#watchers.get(workspaceId)?.size ?? 0
+  }
+
   /** Returns a function that stops watching. */
   watch(workspaceId: string, userId: string, watcher: Watcher): () => void {
     const entry = { userId, watcher }

@@ -46,6 +46,17 @@ export const sessionTools = [
     { for: 'person', body: prompt },
   ),
   tool(
+    'suggest_changes',
+    api.suggestChanges,
+    'Suggest changes of the issue of one of your sessions, for people to accept or decline; the issue stays as it is until then. Each has a field (priority, type, label, assignee, project, duplicate_of), a value (the priority or type, or an id) and a short reason. A new suggestion replaces your open one for the same field or label.',
+    { for: 'app' },
+  ),
+  tool(
+    'list_suggestions',
+    api.listSuggestions,
+    'List what agents suggested for an issue, newest first, and what people decided. Filter by state (open, accepted, declined, outdated).',
+  ),
+  tool(
     'update_session_plan',
     api.updateAgentSession,
     'Set the plan of one of your sessions, shown as a checklist. Send the whole plan every time; it replaces the previous one.',

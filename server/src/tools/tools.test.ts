@@ -30,7 +30,7 @@ describe.each(['app', 'person'] as const)('for %s', (kind) => {
     const names = toolsFor(kind).map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
     for (const name of names)
-      expect(name).toMatch(/^(list|get|create|update|delete|select|open|post|upload)(_[a-z]+)+$/)
+      expect(name).toMatch(/^(list|get|create|update|delete|select|open|post|upload|suggest)(_[a-z]+)+$/)
     expect(findTool(kind, '__proto__')).toBeUndefined()
   })
 

@@ -112,6 +112,7 @@ export const removeMember = (
     await deleteInvitationsBeyond(tx, caller.workspaceId, userId, 'member')
     await releaseViews(tx, caller.workspaceId, userId)
     await removeAlso(unit)
+    await unit.hooks?.memberGone(unit, caller.workspaceId, userId)
     await endGrantsOf(tx, now, userId, caller.workspaceId)
     await recordAudit(unit, {
       action: 'member.removed',

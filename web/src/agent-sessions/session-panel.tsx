@@ -19,6 +19,7 @@ import { Links } from './links.tsx'
 import { Plan } from './plan.tsx'
 import { AnswerOptions } from './question.tsx'
 import { Results } from './results.tsx'
+import { ReviewBar } from './review-bar.tsx'
 import { canStop } from './state.tsx'
 import { SessionStatus } from './status.tsx'
 
@@ -66,6 +67,7 @@ export function SessionPanel({ session }: { session: AgentSession }) {
         </div>
       )}
       <div className="shrink-0 space-y-2 border-t px-3 py-2.5 empty:hidden">
+        <ReviewBar sessionId={session.id} />
         <Reply session={session} activities={activities} />
       </div>
     </div>

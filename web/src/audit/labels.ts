@@ -59,6 +59,13 @@ export const actionLabels: Record<AuditAction, string> = {
   'git_connection.deleted': 'Deleted a git connection',
   'git_connection.secret_rotated': "Rotated a git connection's secret",
   'team.git_automation_changed': "Changed a team's git automation",
+  'automation.created': 'Created an automation',
+  'automation.updated': 'Updated an automation',
+  'automation.deleted': 'Deleted an automation',
+  'automation.enabled': 'Turned an automation on',
+  'automation.disabled': 'Turned an automation off',
+  'automation.paused': 'Paused an automation',
+  'automation.taken_over': 'Took over an automation',
   'import.started': 'Started an import',
   'import.deleted': 'Deleted an import',
   'placeholder.assigned': 'Assigned a placeholder',
@@ -147,9 +154,16 @@ const sentences: Partial<Record<AuditAction, Sentence>> = {
   'operator.person_erased': () => 'erased a person for the operator',
 }
 
-/** Tokens have a name only in the entry: they are not listed for all members. */
+/** Tokens and automations have a name only in the entry. */
 const nameInDetails: Partial<Record<AuditAction, (name: string) => string>> = {
   'token.created': (name) => `created the personal token ${name}`,
+  'automation.created': (name) => `created the automation ${name}`,
+  'automation.updated': (name) => `updated the automation ${name}`,
+  'automation.deleted': (name) => `deleted the automation ${name}`,
+  'automation.enabled': (name) => `turned the automation ${name} on`,
+  'automation.disabled': (name) => `turned the automation ${name} off`,
+  'automation.paused': (name) => `paused the automation ${name}`,
+  'automation.taken_over': (name) => `took over the automation ${name}`,
   'token.revoked': (name) => `revoked the personal token ${name}`,
 }
 

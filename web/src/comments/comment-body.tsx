@@ -2,7 +2,7 @@ import '../data/files.ts'
 import type { Comment } from '@baton/protocol'
 import { useRouterState } from '@tanstack/react-router'
 import { Ellipsis, Link as LinkIcon, Lock, Pencil, Trash2 } from 'lucide-react'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { api } from '../data/api.ts'
 import { putComment, type Target } from '../data/comments.ts'
 import { useMe } from '../data/me.ts'
@@ -22,6 +22,8 @@ import { useAuthor } from './author.ts'
 import { Composer } from './composer.tsx'
 import { toDraft } from './mentions.ts'
 import { AddReaction, Reactions } from './reactions.tsx'
+
+const ByAutomation = lazy(() => import('./by-automation.tsx'))
 
 export const anchorOf = (comment: Comment) => `comment-${comment.id}`
 
@@ -53,6 +55,11 @@ export function CommentBody({ comment, target, actions }: { comment: Comment; ta
         <Avatar name={name} agent={isAgent} src={avatarUrl} size={20} />
         <span className="min-w-0 truncate font-medium">
           <bdi>{name}</bdi>
+          {comment.automation_id && (
+            <Suspense fallback={null}>
+              <ByAutomation id={comment.automation_id} />
+            </Suspense>
+          )}
         </span>
         <a href={`#${anchorOf(comment)}`} className="shrink-0 text-xs text-ink-3 hover:underline">
           <Time at={comment.created_at} />

@@ -11,6 +11,8 @@ async function openApp(...issues: ReturnType<typeof issueNumber>[]) {
   const { queries } = await import('./api.ts')
   const { projectQuery, projectsQuery } = await import('./projects.ts')
   const store = await import('./issues.ts')
+  // Timers do not wait for it to load.
+  await import('./live-stream.ts')
   const { startLiveUpdates } = await import('./updates.ts')
   startLiveUpdates()
   await browser.settle()

@@ -37,6 +37,13 @@ test('a thread opens the page of its newest entry', () => {
   expect(linkOf(thread('mention', { url: comment }))).toEqual({ to: '/issue/ENG-1', hash: 'comment-cmt_1' })
 })
 
+test('a request for review opens its session, and suggestions open the triage of their team', () => {
+  expect(linkOf(thread('review_requested'))).toEqual({ to: '/agent-session/sess_1' })
+  const triage = linkOf(thread('suggestions_ready', { url: 'http://localhost:3000/triage?team_id=team_1' }))
+  expect(triage.to).toBe('/triage')
+  expect(triage.search?.({})).toEqual({ team_id: 'team_1' })
+})
+
 test('a thread with unread entries of several pages opens the issue', () => {
   const two = { count: 2, unread_count: 2 }
   const sessions = { ...two, kinds: ['agent_finished' as const, 'agent_needs_you' as const] }

@@ -9,6 +9,7 @@ import {
   MessageSquare,
   PackagePlus,
   Webhook,
+  Zap,
 } from 'lucide-react'
 import { isolated } from '../ui/isolated.ts'
 
@@ -32,7 +33,11 @@ const kinds: Record<InboxKind, Kind> = {
     color: 'text-warn-ink',
     sentence: (actor) => `${actor} requested an app installation`,
   },
+  review_requested: { icon: Bot, color: 'text-accent-ink', sentence: (actor) => `${actor} asks for your review` },
+  suggestions_ready: { icon: Bot, color: 'text-agent-ink', sentence: (actor) => `${actor} suggested changes` },
   budget_reached: { icon: Gauge, color: 'text-warn-ink', sentence: (actor) => `${actor} reached its budget` },
+  automation_notice: { icon: Zap, color: 'text-info-ink', sentence: () => 'Notice of an automation' },
+  automation_paused: { icon: Zap, color: 'text-warn-ink', sentence: () => 'Automation paused' },
 }
 
 export const iconOf = ({ kind }: InboxEntry): Pick<Kind, 'icon' | 'color'> => kinds[kind]
@@ -55,7 +60,8 @@ export function linkOf({ latest, unread_count, kinds, url }: InboxThread): Targe
   return isOnOnePage || target.to === page.to ? target : page
 }
 
-const isOfSession = (kind: InboxKind) => kind === 'agent_needs_you' || kind === 'agent_finished'
+const isOfSession = (kind: InboxKind) =>
+  kind === 'agent_needs_you' || kind === 'agent_finished' || kind === 'review_requested'
 
 /** A session for entries about one, the budget of an app, the install dialog for a request, else the entry's URL. */
 function linkOfEntry({ kind, url, subject_id }: InboxEntry): Target {
@@ -69,6 +75,7 @@ function linkOfEntry({ kind, url, subject_id }: InboxEntry): Target {
 
 function pageAt(url: string): Target {
   if (!URL.canParse(url)) return { to: '/inbox' }
-  const { pathname, hash } = new URL(url)
+  const { pathname, hash, searchParams } = new URL(url)
+  if (searchParams.size > 0) return { to: pathname, search: () => Object.fromEntries(searchParams) }
   return hash ? { to: pathname, hash: hash.slice(1) } : { to: pathname }
 }

@@ -1,8 +1,8 @@
 import type { Cycle, Team } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { CircleCheckBig, Ellipsis, Pencil, Plus, RefreshCw, Trash2 } from 'lucide-react'
-import { useState } from 'react'
+import { ChartLine, CircleCheckBig, Ellipsis, Pencil, Plus, RefreshCw, Trash2 } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
 import { api, rereadKey } from '../data/api.ts'
 import { cyclesQuery } from '../data/planning.ts'
 import { teamsQuery } from '../data/workspaces.ts'
@@ -20,7 +20,9 @@ import { CloseCycle } from './close-cycle.tsx'
 import { CycleForm } from './cycle-form.tsx'
 import { inOrder, stateOfCycle } from './cycle-state.ts'
 
-type Doing = { what: 'create'; team: Team } | { what: 'edit' | 'close' | 'delete'; cycle: Cycle }
+type Doing = { what: 'create'; team: Team } | { what: 'burn-up' | 'edit' | 'close' | 'delete'; cycle: Cycle }
+
+const CycleBurnUp = lazy(() => import('./cycle-burn-up.tsx'))
 
 /** The cycles of every team. */
 export function CyclesScreen() {
@@ -55,6 +57,11 @@ export function CyclesScreen() {
         }
       </Loaded>
       {doing?.what === 'create' && <CycleForm teamId={doing.team.id} cycles={cycles.data ?? []} onClose={close} />}
+      {doing?.what === 'burn-up' && (
+        <Suspense>
+          <CycleBurnUp cycle={doing.cycle} onClose={close} />
+        </Suspense>
+      )}
       {doing?.what === 'edit' && (
         <CycleForm teamId={doing.cycle.team_id} cycles={cycles.data ?? []} cycle={doing.cycle} onClose={close} />
       )}
@@ -141,6 +148,7 @@ function CycleRow({ cycle, teamKey, onDo }: { cycle: Cycle; teamKey: string; onD
         label={`Actions for ${isolated(cycle.name)}`}
         trigger={<IconButton label={`Actions for ${isolated(cycle.name)}`} icon={Ellipsis} />}
         items={[
+          { label: 'Burn-up…', icon: ChartLine, onPick: () => onDo({ what: 'burn-up', cycle }) },
           { label: 'Edit cycle…', icon: Pencil, onPick: () => onDo({ what: 'edit', cycle }) },
           ...(state === 'closed'
             ? []

@@ -11,6 +11,7 @@ const pages = [
   { to: '/settings/labels', title: 'Labels', forManagers: false },
   { to: '/settings/templates', title: 'Templates', forManagers: false },
   { to: '/settings/cycles', title: 'Cycles', forManagers: false },
+  { to: '/settings/automations', title: 'Automations', forManagers: false },
   { to: '/settings/agent-apps', title: 'Agent apps', forManagers: false },
   { to: '/settings/import', title: 'Import', forManagers: true },
   { to: '/settings/placeholders', title: 'Placeholders', forManagers: true },

@@ -14,6 +14,9 @@ const places = (me: string): Place[] => [
   ['board', 'Board', 'g b', { to: '/issues', search: { layout: 'board' } }],
   ['projects', 'Projects', 'g p', { to: '/projects' }],
   ['agents', 'Agents', 'g d', { to: '/agents' }],
+  ['reviews', 'Reviews', 'g r', { to: '/reviews' }],
+  ['triage', 'Triage', 'g t', { to: '/triage' }],
+  ['insights', 'Insights', 'g n', { to: '/insights' }],
   ['settings', 'Settings', 'g s', { to: '/settings' }],
 ]
 const settings: Place[] = [
@@ -22,6 +25,7 @@ const settings: Place[] = [
   ['members', 'Members', undefined, { to: '/settings/members' }],
   ['teams', 'Teams', undefined, { to: '/settings/teams' }],
   ['labels', 'Label settings', undefined, { to: '/settings/labels' }],
+  ['automations', 'Automations', 'g u', { to: '/settings/automations' }],
   ['templates', 'Template settings', undefined, { to: '/settings/templates' }],
   ['cycles', 'Cycle settings', undefined, { to: '/settings/cycles' }],
   ['api', 'API reference', undefined, { to: '/settings/api' }],

@@ -2,6 +2,7 @@ import { PersonalAgentDialog } from '../agents/personal-agent-dialog.tsx'
 import { useOverlay } from '../data/overlay.ts'
 import { CreateIssue } from '../issues/create/create-issue.tsx'
 import { CreateProject } from '../projects/create-project.tsx'
+import { DemoTour } from '../tour/demo-tour.tsx'
 import { Palette } from './palette.tsx'
 import { ShortcutHelp } from './shortcut-help.tsx'
 
@@ -15,6 +16,7 @@ export default function Overlays() {
     <>
       <Palette />
       <ShortcutHelp />
+      <DemoTour />
       <CreateIssue />
       {overlay?.name === 'create-project' && <CreateProject />}
       {overlay?.name === 'personal-agent' && <PersonalAgentDialog {...(overlay.agent && { agent: overlay.agent })} />}

@@ -1,4 +1,7 @@
 import { showOverlay, useOverlay } from '../data/overlay.ts'
+import { useIsDemo } from '../tour/demo-tour.tsx'
+import { startTour } from '../tour/state.ts'
+import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Kbd } from '../ui/kbd.tsx'
 import { useCommandList } from '../ui/shortcuts.ts'
@@ -7,6 +10,11 @@ import { useCommandList } from '../ui/shortcuts.ts'
 export function ShortcutHelp() {
   const open = useOverlay()?.name === 'help'
   const commands = useCommandList().filter(({ keys }) => keys)
+  const isDemo = useIsDemo()
+  const showTour = () => {
+    showOverlay(null)
+    startTour()
+  }
   const sections = [...new Set(commands.map(({ section }) => section))]
   return (
     <Dialog
@@ -16,6 +24,11 @@ export function ShortcutHelp() {
       description="Shortcuts on this screen."
       size="lg"
     >
+      {isDemo && (
+        <Button className="mb-4" onClick={showTour}>
+          Show the tour
+        </Button>
+      )}
       <div className="columns-1 gap-8 pb-4 sm:columns-2">
         {sections.map((section) => (
           <section key={section} className="mb-4 break-inside-avoid">

@@ -1,6 +1,7 @@
 import { Link, useRouterState } from '@tanstack/react-router'
 import {
   Bot,
+  ChartColumn,
   Check,
   ChevronsUpDown,
   CircleUser,
@@ -8,10 +9,12 @@ import {
   Inbox,
   Keyboard,
   Layers,
+  ListChecks,
   type LucideIcon,
   Plus,
   Search,
   Settings,
+  Sparkles,
   SquarePen,
 } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -105,6 +108,21 @@ export function Sidebar() {
           <li>
             <Link to="/agents" className={row}>
               <Item icon={Bot}>Agents</Item>
+            </Link>
+          </li>
+          <li>
+            <Link to="/reviews" className={row}>
+              <Item icon={ListChecks}>Reviews</Item>
+            </Link>
+          </li>
+          <li>
+            <Link to="/triage" className={row}>
+              <Item icon={Sparkles}>Triage</Item>
+            </Link>
+          </li>
+          <li>
+            <Link to="/insights" className={row}>
+              <Item icon={ChartColumn}>Insights</Item>
             </Link>
           </li>
         </ul>

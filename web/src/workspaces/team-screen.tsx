@@ -18,6 +18,8 @@ import { showToast } from '../ui/toast.tsx'
 import { DeleteTeam } from './delete-team.tsx'
 import { GuidancePreview } from './guidance-preview.tsx'
 import { TeamMembers } from './team-members.tsx'
+import { TeamReviewSetting } from './team-review.tsx'
+import { TeamTriage } from './team-triage.tsx'
 
 export function TeamScreen() {
   const { teamId } = useParams({ from: '/person/inside/settings/teams/$teamId' })
@@ -45,6 +47,8 @@ export function TeamScreen() {
           <>
             {isManager ? <TeamForm key={team.id} team={team} /> : <TeamDetails team={team} />}
             <TeamMembers team={team} />
+            <TeamReviewSetting team={team} isManager={isManager} />
+            <TeamTriage team={team} isManager={isManager} />
             {isManager && <DeleteTeam team={team} />}
           </>
         )}

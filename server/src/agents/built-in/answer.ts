@@ -6,6 +6,7 @@ export interface Findings {
   related: Match[]
   missing: string[]
   notes: string[]
+  suggested?: string[]
 }
 
 const section = (title: string, lines: string[]) =>
@@ -23,7 +24,7 @@ const missingInOneLine = (missing: string[]) => {
 }
 
 /** The answer in order of urgency. Sections without findings are left out. */
-export function formatFindings({ duplicates, related, missing, notes }: Findings): string {
+export function formatFindings({ duplicates, related, missing, notes, suggested = [] }: Findings): string {
   const lines = [
     ...section(
       duplicates.length === 1 ? 'Likely duplicate' : 'Likely duplicates',
@@ -31,6 +32,7 @@ export function formatFindings({ duplicates, related, missing, notes }: Findings
     ),
     ...section('Status', notes),
     ...(duplicates.length > 0 ? missingInOneLine(missing) : section('Missing', missing)),
+    ...section('Suggested', suggested),
     ...section('Related', related.map(matchLine)),
   ]
   const [first] = duplicates

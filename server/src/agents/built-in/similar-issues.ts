@@ -5,6 +5,7 @@ import type { Queryable } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import type { App } from '../../http/caller.ts'
 import { issueInReach } from '../../installations/reach.ts'
+import { type SimilarIssue, similarCompared } from './agreement.ts'
 import type { RelatedIssue } from './relations.ts'
 import { TextSimilarity, type WordStems, wordForStem } from './text-similarity.ts'
 
@@ -29,13 +30,12 @@ export interface Match extends RelatedIssue {
 /** A story and a feature can describe the same thing; other types are duplicates only of their own type. */
 const duplicateGroup = (type: Issue['type']) => (type === 'story' ? 'feature' : type)
 
-interface Row extends RelatedIssue {
-  type: Issue['type']
+interface Row extends RelatedIssue, SimilarIssue {
   words: WordStems
   titleSimilarity: number
 }
 
-/** Likely duplicates and related issues, most similar first. */
+/** Likely duplicates and related issues, most similar first; `similar` has the fields of the first of them. */
 export async function findSimilarIssues(ctx: Context, caller: App, issue: Issue) {
   const words = await stemsOf(ctx.db, issue)
   const candidates = await ctx.db.rows<Row>(candidatesStatement(ctx, caller, issue, words))
@@ -51,15 +51,18 @@ export async function findSimilarIssues(ctx: Context, caller: App, issue: Issue)
     }))
     .filter(({ similarity }) => similarity >= related.similarity)
     .sort((a, b) => b.similarity - a.similarity)
+  const similar: SimilarIssue[] = []
   const matches = ranked.flatMap(({ row, similarity }): Match[] => {
-    const { words: theirs, titleSimilarity, type, ...other } = row
+    const { words: theirs, titleSimilarity, type, priority, labels, ...other } = row
     const shared = texts.shared(words, theirs).flatMap((stem) => wordForStem(stem, text) ?? [])
     const enough = (needed: typeof duplicate) => similarity >= needed.similarity && shared.length >= needed.words
     const same =
       titleSimilarity >= similarTitle || (duplicateGroup(type) === duplicateGroup(issue.type) && enough(duplicate))
-    return same || enough(related) ? [{ ...other, kind: same ? 'duplicate' : 'related', shared }] : []
+    if (!same && !enough(related)) return []
+    if (similar.length < similarCompared) similar.push({ code: other.code, type, priority, labels })
+    return [{ ...other, kind: same ? 'duplicate' : 'related', shared }]
   })
-  return { compared: candidates.length, matches }
+  return { compared: candidates.length, matches, similar }
 }
 
 /** The stems must be the same as in the index. */
@@ -73,7 +76,9 @@ async function stemsOf(db: Queryable, { title, description }: Issue): Promise<Wo
 function candidatesStatement({ config }: Context, caller: App, issue: Issue, words: WordStems) {
   const others = sql`i.workspace_id = ${caller.workspaceId} and i.id <> ${issue.id} and ${issueInReach(caller)}`
   return sql`
-    select i.id, i.code, i.title, i.status, i.type, u.display_name as assignee,
+    select i.id, i.code, i.title, i.status, i.type, i.priority, u.display_name as assignee,
+      (select coalesce(jsonb_agg(jsonb_build_object('id', l.id, 'name', l.name)), '[]')
+        from issue_labels n join labels l on l.id = n.label_id where n.issue_id = i.id) as labels,
       ${issueUrlSql(config)} as url,
       jsonb_build_object('title', tsvector_to_array(to_tsvector('english', i.title)),
         'description', tsvector_to_array(to_tsvector('english', left(i.description, 2000)))) as words,

@@ -4,6 +4,7 @@ import { ApiError } from '../../http/errors.ts'
 import type { AgentSessionApi, Option } from '../agent-session-api.ts'
 import type { AgentStrategy } from '../agent-strategy.ts'
 import type { Work } from '../work.ts'
+import { describeSuggestions, suggestFields } from './agreement.ts'
 import { duplicateOptions, duplicateQuestion, type Findings, formatFindings, notDuplicate } from './answer.ts'
 import { missingFacts } from './missing-facts.ts'
 import { projectSummary } from './project.ts'
@@ -105,7 +106,10 @@ async function reviewIssue(ctx: Context, work: Work, session: AgentSessionApi, i
     [
       'Search for duplicates',
       async () => {
-        const { compared, matches } = await findSimilarIssues(ctx, await session.caller(), issue)
+        const { compared, matches, similar } = await findSimilarIssues(ctx, await session.caller(), issue)
+        const suggestions = suggestFields(issue, similar)
+        if (suggestions.length > 0) await session.suggest('suggestions', suggestions)
+        found.suggested = describeSuggestions(suggestions, similar)
         const unknown = matches.filter(({ id }) => !known.has(id))
         found.duplicates = unknown.filter(({ kind }) => kind === 'duplicate').slice(0, duplicatesShown)
         found.related = unknown.filter(({ kind }) => kind === 'related').slice(0, relatedShown)

@@ -9,9 +9,17 @@ export interface Call {
   input: Record<string, unknown> | null
 }
 
+/** Tokens that the model reports for one answer. */
+export interface Tokens {
+  input: number
+  output: number
+}
+
 export interface Answer {
   text: string
   calls: Call[]
+  /** Null if the endpoint reports nothing. */
+  tokens: Tokens | null
 }
 
 type Json = { [key: string]: unknown }
@@ -30,7 +38,15 @@ export function answerIn(body: Buffer): Answer | undefined {
   if (!isObject(message)) return undefined
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls : []
   const text = cleanText(withoutReasoning(textOf(message.content)), limits.activityBody)
-  return { text, calls: calls.map(callOf).map(withUniqueId) }
+  const tokens = tokensIn(isObject(completion) ? completion.usage : undefined)
+  return { text, calls: calls.map(callOf).map(withUniqueId), tokens }
+}
+
+function tokensIn(usage: unknown): Tokens | null {
+  if (!isObject(usage)) return null
+  const count = (value: unknown) => (Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0)
+  const [input, output] = [count(usage.prompt_tokens), count(usage.completion_tokens)]
+  return input + output > 0 ? { input, output } : null
 }
 
 /** The content is a string or a list of text parts. */

@@ -3,8 +3,8 @@ import type { Config } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { counters, type ModelOutcome } from '../../counters.ts'
 import { sendTrusted, type TrustedOutcome } from '../../outbound/trusted.ts'
-import type { AgentSessionApi } from '../agent-session-api.ts'
-import { type Answer, answerIn } from './answer.ts'
+import type { AgentSessionApi, Used } from '../agent-session-api.ts'
+import { type Answer, answerIn, type Tokens } from './answer.ts'
 import { bounds } from './bounds.ts'
 import { ModelFailure } from './failure.ts'
 import { recordHealth } from './health.ts'
@@ -48,6 +48,14 @@ export class ModelEndpoint {
       await session.thought(`${question.step} again ${tries}`, `The language model ${failed}. Retrying.`, 'ephemeral')
       await session.pause(waitMs)
     }
+  }
+
+  /** What an answer used, with its cost where the operator set a price. */
+  priced({ input, output }: Tokens): Used {
+    const { name, price } = this.#model
+    // A price in dollars for a million tokens is one in millionths of a dollar for each.
+    const cost = price ? Math.round(input * price.input + output * price.output) : null
+    return { model: name, input, output, cost }
   }
 
   async #try({ messages, tools, until }: Question, aborted: AbortSignal): Promise<Tried> {

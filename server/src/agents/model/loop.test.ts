@@ -43,8 +43,8 @@ test(
     expect(system).toMatch(/^You are Baton, the built-in agent/)
     expect(user).toContain('<description>Since Tuesday.</description>')
     const offered = first?.body.tools.map((tool) => tool.function.name) ?? []
-    // Useless to an agent that is not an app and already has a session.
-    const asApp = ['get_me', 'open_agent_session', 'post_activity']
+    // Useless to an agent that is not an app and already has a session; the service reports its usage.
+    const asApp = ['get_me', 'open_agent_session', 'post_activity', 'update_session_usage']
     const ofMcp = toolsFor('app').flatMap(({ name }) => (asApp.includes(name) ? [] : [name]))
     expect(offered.toSorted()).toEqual([...ofMcp, 'ask_person'].sort())
     const schemas = JSON.stringify(first?.body.tools)

@@ -57,6 +57,7 @@ export class ToolLoop {
       // Includes the attempt, because a later attempt posts other activities, which must not be dropped as repeats.
       const step = `${this.#work.attempt}.${number}`
       const answer = await this.#endpoint.ask(session, { messages, tools, step, until })
+      if (answer.tokens) await session.addUsage(this.#endpoint.priced(answer.tokens))
       if (answer.calls.length === 0 && answer.text) return session.respond(answer.text)
       messages.push(asMessage(answer))
       if (answer.text) await session.thought(step, answer.text)

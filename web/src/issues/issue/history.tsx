@@ -61,7 +61,12 @@ export function useHistory(issue: Issue): FeedItem[] {
           <ChangeLine issue={issue} description={record.changes.description}>
             <span className="font-medium text-ink-2">
               <bdi>{actor?.type === 'system' ? 'Automation' : (actor?.name ?? 'A former member')}</bdi>
-            </span>{' '}
+            </span>
+            {record.automation_id && (
+              <Suspense fallback={null}>
+                <ByAutomation id={record.automation_id} />
+              </Suspense>
+            )}{' '}
             {text}
             {' · '}
             <Time at={created_at} />
@@ -72,6 +77,7 @@ export function useHistory(issue: Issue): FeedItem[] {
   })
 }
 
+const ByAutomation = lazy(() => import('../../comments/by-automation.tsx'))
 const DescriptionDiff = lazy(() => import('./description-diff.tsx'))
 
 interface LineProps {

@@ -1,6 +1,7 @@
 import type { Issue } from '@baton/protocol'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import { ReviewBar } from '../../agent-sessions/review-bar.tsx'
 import { useMarkSeen } from '../../data/inbox-read.ts'
 import { refreshIssue, useIssue } from '../../data/issues.ts'
 import { useNameOfPerson } from '../../data/names.ts'
@@ -105,6 +106,7 @@ function IssueContent({ issue, inPanel, onClose }: ContentProps) {
       <div className="@4xl:hidden">
         <PropertyChips of="Issue" properties={properties} />
       </div>
+      {issue.delegate_id && <ReviewBar issueId={issue.id} />}
       <IssueDescription issue={issue} />
       <Relations issue={issue} />
       <IssuePullRequests issue={issue} />

@@ -9,6 +9,7 @@ import {
   GitBranch,
   Link as LinkIcon,
   Maximize2,
+  Repeat,
   Trash2,
   X,
 } from 'lucide-react'
@@ -119,6 +120,7 @@ function IssueMenu({ issue, inPanel, onClose }: Props) {
   const navigate = useNavigate()
   const [deleting, setDeleting] = useState(false)
   const { user } = useMe()
+  const repeat = () => void navigate({ to: '/settings/automations/new', search: { issue: issue.id } })
   const copyBranch = () => void copyWithMessage(branchName(user.display_name, issue), 'Branch name copied')
   useCommands([
     {
@@ -135,6 +137,7 @@ function IssueMenu({ issue, inPanel, onClose }: Props) {
       keys: 'shift+b',
       run: copyBranch,
     },
+    ...(issue.team_id ? [{ id: 'issue.repeat', title: 'Repeat…', section: 'Issue' as const, run: repeat }] : []),
     { id: 'issue.delete', title: 'Delete issue…', section: 'Issue', run: () => setDeleting(true) },
   ])
   return (
@@ -144,6 +147,7 @@ function IssueMenu({ issue, inPanel, onClose }: Props) {
         trigger={<IconButton label="Issue actions" icon={Ellipsis} />}
         items={[
           { label: 'Copy branch name', icon: GitBranch, onPick: copyBranch },
+          ...(issue.team_id ? [{ label: 'Repeat…', icon: Repeat, onPick: repeat }] : []),
           null,
           { label: 'Delete issue…', icon: Trash2, danger: true, onPick: () => setDeleting(true) },
         ]}

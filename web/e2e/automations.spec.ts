@@ -1,0 +1,73 @@
+import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, tabTo, test, verifies } from './baton.ts'
+
+test(
+  'a member builds an automation as a sentence, tries it and reads its history',
+  verifies('automation.create', 'automation.run-history'),
+  async ({ page, company, faults }) => {
+    const { api } = company.owner
+    const team = company.engineering
+    await signedIn(page, company.owner)
+    await page.goto('/settings/automations')
+    await checkAxe(page)
+    await page.getByRole('button', { name: 'Create automation' }).first().click()
+    await page.getByLabel('Name', { exact: true }).fill('Thank reporters')
+    await page.getByLabel('Team', { exact: true }).selectOption(team.id)
+    await page.getByRole('button', { name: 'Add condition' }).click()
+    await page.getByRole('option', { name: 'Type' }).click()
+    await page.getByRole('option', { name: 'Bug' }).click()
+    await page.keyboard.press('Escape')
+    faults.expect(/status of 422/)
+    await page.getByRole('button', { name: 'Create automation' }).click()
+    await expect(page.getByLabel('Comment', { exact: true })).toHaveAccessibleDescription(/./)
+    expect((await api.listAutomations({})).data).toEqual([])
+    await page.getByLabel('Comment', { exact: true }).fill('Thanks for {{issue.code}}')
+
+    const issue = await api.createIssue({ title: 'It breaks', type: 'bug', team_id: team.id })
+    const trial = page.getByRole('complementary', { name: 'Try' })
+    await trial.getByRole('button', { name: 'Try' }).click()
+    await expect(trial.getByRole('list', { name: 'It would' })).toHaveText(/Comment/)
+    expect((await api.listComments({ target_type: 'issue', target_id: issue.id })).data).toEqual([])
+    await checkAxe(page)
+    await page.setViewportSize(narrow)
+    expect(await scrolledSideways(page)).toEqual([])
+    await page.getByRole('button', { name: 'Create automation' }).click()
+    await expect(page.getByText('It has not run yet.')).toBeVisible()
+
+    const bug = await api.createIssue({ title: 'It breaks again', type: 'bug', team_id: team.id })
+    await expect(page.getByRole('list', { name: 'Runs' }).getByText(bug.code)).toBeVisible({ timeout: 20_000 })
+    await expect(page.getByRole('list', { name: 'Runs' }).getByText('Done')).toBeVisible({ timeout: 20_000 })
+    await checkAxe(page)
+    await page.goto(`/issue/${bug.code}`)
+    await expect(page.getByText(', automation Thank reporters').first()).toBeVisible()
+  },
+)
+
+test('“Repeat…” fills the editor from an issue', verifies('automation.recurring'), async ({ page, company }) => {
+  const { api } = company.owner
+  const issue = await api.createIssue({
+    title: 'Write the report',
+    description: 'With figures',
+    priority: 'high',
+    type: 'story',
+    team_id: company.engineering.id,
+  })
+  await signedIn(page, company.owner)
+  await page.goto(`/issue/${issue.code}`)
+  await page.getByRole('button', { name: 'Issue actions' }).click()
+  await page.getByRole('menuitem', { name: 'Repeat…' }).click()
+  await expect(page.getByLabel('When', { exact: true })).toHaveValue('schedule')
+  await expect(page.getByLabel('Title', { exact: true })).toHaveValue('Write the report')
+  await expect(page.getByLabel('Description')).toHaveValue('With figures')
+  await expect(page.getByLabel('Priority', { exact: true })).toHaveValue('high')
+  const name = page.getByLabel('Name', { exact: true })
+  keyboardOnly(page)
+  await tabTo(name)
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('It has not run yet.')).toBeVisible()
+  const [automation] = (await api.listAutomations({})).data
+  expect(automation).toMatchObject({
+    preset: 'recurring',
+    trigger: { type: 'schedule', cron: '0 9 * * 1' },
+    actions: [{ type: 'create_issue', title: 'Write the report', priority: 'high', issue_type: 'story' }],
+  })
+})
