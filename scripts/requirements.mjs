@@ -25,7 +25,7 @@ export function unnamed(all = entries(), texts = testTexts()) {
 
 const testTexts = () =>
   filesUnder(root)
-    .filter((file) => /\.test\.(ts|mjs)$|^faults\/scenarios\//.test(relative(root, file)))
+    .filter((file) => /\.test\.(ts|mjs)$|^faults\/scenarios\/|^bench\/rows\//.test(relative(root, file)))
     .map((file) => readFileSync(file, 'utf8'))
 
 const filesUnder = (folder) =>

@@ -1,6 +1,7 @@
 import './chart.css'
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { Button } from '../button.tsx'
+import { sentence } from '../sentence.ts'
 import { dashes, Patterns, patternId, type Tone } from './patterns.tsx'
 import { labelEvery, ticksOf } from './scale.ts'
 import { decimalOrDuration, type Unit } from './units.ts'
@@ -47,6 +48,7 @@ export function Chart({ caption, hint, kind, unit = 'count', period, periods, se
     const values = series.map(({ values }) => values[index] ?? 0)
     return kind === 'bars' ? values.reduce((sum, value) => sum + value, 0) : Math.max(0, ...values)
   })
+  const empty = series.every(({ values }) => values.every((value) => value === null))
   const ticks = ticksOf(Math.max(0, ...heights), steps)
   const y = (value: number) => top + plotHeight * (1 - value / (ticks.at(-1) as number))
   const step = Math.max(0, width - left - right) / Math.max(1, periods.length)
@@ -115,9 +117,11 @@ export function Chart({ caption, hint, kind, unit = 'count', period, periods, se
           {ticks.map((tick) => (
             <g key={tick}>
               <line className="chart-grid" x1={left} x2={width - right} y1={y(tick)} y2={y(tick)} />
-              <text x={left - 6} y={y(tick) + 4} textAnchor="end">
-                {format(tick)}
-              </text>
+              {!empty && (
+                <text x={left - 6} y={y(tick) + 4} textAnchor="end">
+                  {format(tick)}
+                </text>
+              )}
             </g>
           ))}
           {periods.map(({ label, name }, index) =>
@@ -126,6 +130,11 @@ export function Chart({ caption, hint, kind, unit = 'count', period, periods, se
                 {label}
               </text>
             ) : null,
+          )}
+          {empty && (
+            <text x={(left + width - right) / 2} y={top + plotHeight / 2} textAnchor="middle">
+              {sentence(none)}
+            </text>
           )}
           {kind === 'bars' ? (
             <Bars chart={id} series={series} x={x} y={y} width={Math.max(2, Math.min(40, step * 0.7))} />
