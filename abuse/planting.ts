@@ -1,4 +1,5 @@
 import { appScopes } from '@baton/protocol'
+import { daily } from '../server/test/automations.ts'
 import type { Client } from '../server/test/client.ts'
 import { type CreatedConnection, deliver, pullRequest } from '../server/test/git.ts'
 import type { Canaries, Group } from './canaries.ts'
@@ -68,16 +69,31 @@ export class Planting {
     const connection = await make('/git-connections', { kind: 'github', name: 'Shop', repositories: ['acme/shop'] })
     await this.#pullRequest(owner, connection, `Part of ${issue.code}`, 'Oil the hinges')
     await make('/imports', { source: 'csv' })
+    await make('/automations', {
+      team_id: team.id,
+      name: 'Daily',
+      trigger: daily(),
+      actions: [{ type: 'create_issue', title: 'Report' }],
+    })
+    await owner.put(`/teams/${team.id}/review`, { mode: 'on', accept_status: 'done' })
   }
 
-  /** Agent sessions that requests may continue. */
-  async sessions(owner: Client, agentId: string) {
+  /** Agent sessions that requests may continue, with suggestions to decide and work to review. */
+  async sessions(owner: Client, agentId: string, agent: Client) {
     const { data: teams } = (await owner.get('/teams')).body as { data: { id: string; key: string }[] }
     const team_id = teams.find(({ key }) => key === 'ENG')?.id
     for (let issues = 0; issues < 4; issues++) {
       const { body: issue } = await owner.post('/issues', { title: 'For you', team_id, delegate_id: agentId })
-      this.#knownIds.learn(JSON.stringify((await owner.get(`/agent-sessions?issue_id=${issue.id}`)).body), issue.id)
+      const { body: sessions } = await owner.get(`/agent-sessions?issue_id=${issue.id}`)
+      this.#knownIds.learn(JSON.stringify(sessions), issue.id)
+      const path = `/agent-sessions/${sessions.data[0].id}`
+      const suggestions = [{ field: 'priority', value: 'high', reason: 'It blocks others' }]
+      const { body: suggested } = await agent.post(`${path}/suggestions`, { suggestions })
+      this.#knownIds.learn(JSON.stringify(suggested), issue.id)
+      // The others stay open.
+      if (issues < 2) await agent.post(`${path}/activities`, { content: { type: 'response', body: 'Done' } })
     }
+    this.#knownIds.learn(JSON.stringify((await owner.get('/reviews')).body), undefined)
   }
 
   /** Items that all members may read. */
@@ -93,6 +109,8 @@ export class Planting {
     await plant('/cycles', { team_id: team.id, name: text() })
     await plant('/views', { name: text(), query: 'status=todo', shared: true })
     await plant('/templates', { name: text(), title: text(), description: text(), team_id: team.id })
+    const actions = [{ type: 'create_issue', title: text() }]
+    await plant('/automations', { name: text(), team_id: team.id, trigger: daily(), actions })
     const place = { team_id: team.id, project_id: project.id, label_ids: [label.id] }
     const issue = await plant('/issues', { title: text(), description: text(), ...place })
     await plant('/comments', { target_type: 'issue', target_id: issue.id, text: text() })
@@ -184,8 +202,7 @@ export class Planting {
     }
   }
 
-  /** Creates a guarded item. */
-  /** With a canary as its name and its content. */
+  /** A guarded file with a canary as its name and its content. */
   async #plantFile(client: Client, group: Group, issueId: string, raw: string) {
     const query = new URLSearchParams({ name: raw, target_type: 'issue', target_id: issueId })
     const { body: file } = await client.post(`/files?${query}`, undefined, { raw })
@@ -194,6 +211,7 @@ export class Planting {
     this.#guarded.push({ client, path: `/files/${file.id}`, before: '' })
   }
 
+  /** Creates a guarded item. */
   async #plant(client: Client, group: Group, path: string, body: object) {
     const { body: made } = await client.post(path, body)
     this.#canaries.secretsIn(made, group)
@@ -203,7 +221,7 @@ export class Planting {
     if (made.code && group !== 'there') this.#knownIds.guard(made.code, group, 'code')
     // Within a workspace an id may appear in a reference.
     if (group === 'there') this.#canaries.id(id, 'there')
-    if (/^\/(issues|projects|comments|webhooks|agent-apps)$/.test(path)) {
+    if (/^\/(issues|projects|comments|webhooks|agent-apps|automations)$/.test(path)) {
       this.#guarded.push({ client, path: `${path}/${id}`, before: '' })
     }
     return made

@@ -66,6 +66,7 @@ const kinds: Record<string, string> = {
   app_id: 'app',
   installation_id: 'ins',
   session_id: 'sess',
+  automation_id: 'aut',
   review_id: 'rev',
   accept: 'sug',
   decline: 'sug',

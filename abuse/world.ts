@@ -213,7 +213,8 @@ export class World {
     const query = { client_id: body.client_id, redirect_uri: redirectUri, actor: 'app', scope: 'read' }
     this.knownIds.add('code of a grant', await this.#approved(owner, query, everywhere))
     this.knownIds.learn(JSON.stringify((await owner.get('/installations')).body), undefined)
-    await this.#planting.sessions(owner, whole.app_user_id)
+    const robot = this.anonymous.with({ authorization: `Bearer ${whole.access_token}`, 'x-workspace-id': id })
+    await this.#planting.sessions(owner, whole.app_user_id, robot)
   }
 
   /** The app is guarded; its webhooks go to this path. */

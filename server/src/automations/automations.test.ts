@@ -1,8 +1,10 @@
-import { automationLimits } from '@baton/protocol'
+import { api, automationLimits, type Operation } from '@baton/protocol'
 import { describe, expect } from 'vitest'
 import { automationScene, comment, daily, onCreated } from '../../test/automations.ts'
+import { accepted, makeScene, pathOf, type WriteName } from '../../test/calls.ts'
 import { done } from '../../test/delegation.ts'
 import { test, verifies } from '../../test/harness.ts'
+import { programOf } from '../../test/oauth.ts'
 import { sql } from '../db/sql.ts'
 import { newId } from '../ids.ts'
 
@@ -33,23 +35,28 @@ describe('an automation', () => {
     expect(await admin.post('/automations', draft())).toMatchObject({ status: 201 })
   })
 
-  test('has no route for tokens', verifies('automation.session-only'), async ({ app }) => {
-    const { owner, draft, automate } = await automationScene(app)
-    const robot = await app.installed(owner, { scopes: ['read', 'write'] })
-    const path = `/automations/${(await automate()).id}`
-    for (const call of [
-      () => robot.get('/automations'),
-      () => robot.post('/automations', draft()),
-      () => robot.post('/automations/try', draft()),
-      () => robot.get(path),
-      () => robot.put(path, { name: 'Mine' }),
-      () => robot.delete(path),
-      ...['enable', 'disable', 'take-over', 'run'].map((verb) => () => robot.post(`${path}/${verb}`)),
-      () => robot.get(`${path}/runs`),
-    ]) {
-      expect(await app.unchanged(call)).toMatchObject({ status: 403, body: { code: 'SESSION_ONLY_ROUTE' } })
-    }
-  })
+  test(
+    'has no route for tokens, nor have reviews, triage and insights',
+    verifies('automation.session-only'),
+    async ({ app }) => {
+      const { owner, id, robot, ids } = await makeScene(app)
+      const token = await programOf(app, owner, id)
+      const program = app.anonymous.with({ authorization: `Bearer ${token}`, 'x-workspace-id': id })
+      const forPeople = Object.entries<Operation>(api).filter(
+        ([name, { route }]) =>
+          name === 'decideSuggestions' || /^\/(automations|reviews|triage|insights)(\/|$)/.test(route.path),
+      )
+      expect(forPeople.length).toBeGreaterThan(20)
+      for (const caller of [robot, program]) {
+        for (const [name, operation] of forPeople) {
+          const body = accepted[name as WriteName] ?? undefined
+          const call = () => caller.request(operation.route.method, pathOf(operation, ids), body)
+          const { status, body: refused } = await app.unchanged(call)
+          expect({ name, status, code: refused.code }).toEqual({ name, status: 403, code: 'SESSION_ONLY_ROUTE' })
+        }
+      }
+    },
+  )
 
   test('is read by every member of its workspace', verifies('automation.readable-by-members'), async ({ app }) => {
     const { join, automate, team, owner, otherTeam } = await automationScene(app)
