@@ -175,7 +175,7 @@ function Choice({ suggestion, number, chosen, onToggle }: ChoiceProps) {
       aria-pressed={chosen}
       onClick={onToggle}
       className={cx(
-        'max-w-md rounded border px-2.5 py-1 text-left hover:bg-hover',
+        'max-w-[min(28rem,100%)] rounded border px-2.5 py-1 text-left hover:bg-hover',
         chosen ? 'bg-surface' : 'border-dashed text-ink-2 line-through',
       )}
     >
@@ -183,7 +183,7 @@ function Choice({ suggestion, number, chosen, onToggle }: ChoiceProps) {
         <span aria-hidden className="tabular text-xs text-ink-3">
           {number}
         </span>
-        <span className="text-ink-2">{field}</span>
+        <span className="shrink-0 text-ink-2">{field}</span>
         <bdi className="min-w-0 truncate font-medium">{value}</bdi>
       </span>
       <span className="block text-xs text-ink-2">
