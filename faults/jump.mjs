@@ -11,13 +11,10 @@ const readOffset = () => {
 readOffset()
 setInterval(readOffset, 100).unref()
 
-globalThis.Date = class extends SystemDate {
-  constructor(...args) {
-    if (args.length === 0) super(SystemDate.now() + offset)
-    else super(...args)
-  }
+const now = () => SystemDate.now() + offset
 
-  static now() {
-    return SystemDate.now() + offset
-  }
-}
+// Not a subclass: dates that another thread sends are of the class itself.
+globalThis.Date = new Proxy(SystemDate, {
+  construct: (target, args) => Reflect.construct(target, args.length === 0 ? [now()] : args),
+  get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
+})

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentAppManifest } from '@baton/sdk'
 import { type Browser, expect, type Page } from '@playwright/test'
@@ -14,6 +15,13 @@ interface Picture {
   path: (ada: Person) => Promise<string>
   /** Finds on the screen what the caption in the README says. */
   shows: (page: Page) => Promise<void>
+}
+
+interface Places {
+  browser: Browser
+  folder: string
+  /** To be written. */
+  clockFile: string
 }
 
 const pictures: Picture[] = [
@@ -95,14 +103,15 @@ async function atFixedTime(page: Page, createdMs: number) {
   })
 }
 
-const clockSettings = () => ({
-  NODE_OPTIONS: `--import=${new URL('shifted-clock.mjs', import.meta.url)}`,
-  TEST_CLOCK_SHIFT: String(Date.parse(madeAt) - Date.now()),
-})
+/** Settings of a service whose clock, which is in the file, began at `madeAt`. */
+function clockSettings(file: string) {
+  writeFileSync(file, String(Date.parse(madeAt) - Date.now()))
+  return { NODE_OPTIONS: `--import=${new URL('../../faults/jump.mjs', import.meta.url)}`, FAULTS_CLOCK: file }
+}
 
 /** Takes every picture of the README from a new demo and returns their file names. */
-export async function takeReadmePictures(browser: Browser, folder: string) {
-  await withService({ BATON_DEMO: '1', ...clockSettings() }, async ({ url }) => {
+export async function takeReadmePictures({ browser, folder, clockFile }: Places) {
+  await withService({ BATON_DEMO: '1', ...clockSettings(clockFile) }, async ({ url }) => {
     const ada = await demoPerson(url, 'ada', 'owner')
     const { data: sessions } = await ada.api.listAgentSessions({ limit: 1 })
     for (const { name, path, shows } of pictures) {

@@ -10,12 +10,12 @@ test(
   'the pictures of the README are small and the same twice',
   verifies('demo.pictures'),
   async ({ browser }, testInfo) => {
-    test.setTimeout(180_000)
+    test.setTimeout(300_000)
     const taken = []
     for (const time of ['first', 'second']) {
       const folder = testInfo.outputPath(time)
       mkdirSync(folder, { recursive: true })
-      const files = await takeReadmePictures(browser, folder)
+      const files = await takeReadmePictures({ browser, folder, clockFile: testInfo.outputPath('clock') })
       taken.push(new Map(files.map((file) => [file, readFileSync(join(folder, file))])))
     }
     const [first, second] = taken as [Map<string, Buffer>, Map<string, Buffer>]
