@@ -46,10 +46,10 @@ export interface HookSession {
 
 /**
  * `finished`, `failed` and `asked` are a response, an error and an elicitation. `undelegated` is a stop because the
- * delegation ended, `ended` an end without the agent, `message` a person's message.
+ * delegation ended, `message` a person's message.
  */
 export interface SessionOutcome {
-  kind: 'finished' | 'failed' | 'asked' | 'stopped' | 'undelegated' | 'stale' | 'message' | 'ended'
+  kind: 'finished' | 'failed' | 'asked' | 'stopped' | 'undelegated' | 'stale' | 'message'
   /** Of the activity; of the last one where the outcome is none. */
   seq: number
   /** The person had stopped the session before. */
@@ -63,6 +63,8 @@ export interface SessionOutcome {
 export interface Hooks {
   recorded(unit: HookUnit, workspaceId: string, changes: readonly RecordedChange[]): Promise<void>
   sessionOutcome(unit: HookUnit, session: HookSession, outcome: SessionOutcome): Promise<void>
+  /** Sessions ended without their agent: it was uninstalled, or lost access. Their `end_reason` says which. */
+  sessionsEnded(unit: HookUnit, sessionIds: readonly string[]): Promise<void>
   /** An issue was marked as a duplicate, or is no longer one; no event says so. */
   duplicateMarked(unit: HookUnit, issueId: string): Promise<void>
   /** An agent was uninstalled or deleted. */
@@ -81,6 +83,7 @@ export function allOf(features: readonly Partial<Hooks>[]): Hooks {
   return {
     recorded: call('recorded'),
     sessionOutcome: call('sessionOutcome'),
+    sessionsEnded: call('sessionsEnded'),
     duplicateMarked: call('duplicateMarked'),
     agentGone: call('agentGone'),
     memberGone: call('memberGone'),

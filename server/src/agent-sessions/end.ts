@@ -1,6 +1,5 @@
 import { type Sql, sql } from '../db/sql.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
-import { reportOutcome } from './outcomes.ts'
 import { issueJson, lockSessions, type SessionSubject, saveLifecycles } from './session.ts'
 import { sendSessionHint } from './session-hint.ts'
 import { endNow } from './state.ts'
@@ -78,8 +77,9 @@ async function endMatching(unit: UnitOfWork, condition: Sql, reason: Reason) {
     return lifecycle.endedAt ? session : { ...session, lifecycle: endNow(lifecycle, reason, now) }
   })
   await saveLifecycles(unit, ended)
-  for (const session of sessions) {
-    sendSessionHint(tx, session)
-    await reportOutcome(unit, session, 'ended')
-  }
+  for (const session of sessions) sendSessionHint(tx, session)
+  await unit.hooks?.sessionsEnded(
+    unit,
+    sessions.map(({ id }) => id),
+  )
 }

@@ -10,14 +10,13 @@ export const reviewHooks: Partial<Hooks> = {
   async sessionOutcome(unit, session, outcome) {
     if (outcome.kind === 'finished' && !outcome.wasStopping) return requestReview(unit, session, outcome)
     if (['message', 'stopped', 'undelegated'].includes(outcome.kind)) {
-      return settle(unit, sql`r.session_id = ${session.id}`, withdrawn)
-    }
-    // Work of an agent that was uninstalled can still be accepted (review.session-ended). Otherwise the issue is lost to
-    // the agent: it was deleted, made personal or moved.
-    if (outcome.kind === 'ended') {
-      await settle(unit, sql`r.session_id = ${session.id} and s.end_reason <> 'uninstalled'`, withdrawn)
+      await settle(unit, sql`r.session_id = ${session.id}`, withdrawn)
     }
   },
+  // Work of an agent that was uninstalled can still be accepted (review.session-ended). Otherwise the issue is lost to
+  // the agent: it was deleted, made personal or moved.
+  sessionsEnded: (unit, sessionIds) =>
+    settle(unit, sql`r.session_id = any(${sessionIds}) and s.end_reason <> 'uninstalled'`, withdrawn),
   async recorded(unit, _, changes) {
     const moved = changes.filter(({ updatedFrom }) => updatedFrom && 'team_id' in updatedFrom).map(idOf)
     const finished = changes.filter(isFinished).map(idOf)
