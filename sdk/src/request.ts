@@ -1,7 +1,7 @@
 import { type CallName, type RouteName, routes } from './routes.ts'
 
 /** Operations that accept an Idempotency-Key, take a form, or do not return JSON. A test compares them with the protocol. */
-export const acceptsIdempotencyKey: ReadonlySet<RouteName> = new Set<CallName>(['postActivity'])
+export const acceptsIdempotencyKey: ReadonlySet<RouteName> = new Set<CallName>(['postActivity', 'suggestChanges'])
 export const takesForm: ReadonlySet<RouteName> = new Set<CallName>([
   'ssoBackChannel',
   'issueToken',

@@ -79,4 +79,4 @@ export const inWords = ({ content }: AgentActivity) => {
 
 /** Waits for something that other connections bring about. */
 export const eventually = <T>(check: () => Promise<T>): Promise<T> =>
-  vi.waitFor(check, { timeout: 10_000, interval: 20 })
+  vi.waitFor(check, { timeout: 30_000, interval: 20 })
