@@ -149,6 +149,7 @@ describe('a tool', () => {
       const appsOnly = apps.filter((name) => !people.includes(name))
       expect(appsOnly).toEqual([
         'open_agent_session',
+        'suggest_changes',
         'update_session_plan',
         'update_session_links',
         'update_session_usage',
