@@ -51,9 +51,18 @@ test('the tour ticks its steps by deeds and covers nothing', verifies('demo.tour
   await expect(tour).toContainText('Step 5 of 5')
   await page.reload()
   await expect(tour).toContainText('Step 5 of 5')
-  await tour.getByRole('button', { name: 'Skip step' }).focus()
+  await tour.getByRole('link', { name: 'Delegate an issue' }).click()
+  await page.getByRole('link', { name: 'Orders need an idempotency key' }).focus()
+  await page.keyboard.press('d')
+  await page.keyboard.type('Scout')
   await page.keyboard.press('Enter')
+  await expect(page.getByText('Delegated to Scout')).toBeVisible()
   await expect(tour).toContainText('All steps done')
+  const [message, below] = await Promise.all([
+    page.getByRole('region', { name: 'Messages' }).boundingBox(),
+    tour.boundingBox(),
+  ])
+  expect((message?.y ?? 0) + (message?.height ?? 0)).toBeLessThanOrEqual(below?.y ?? 0)
 
   await page.keyboard.press('Escape')
   await expect(tour).toHaveCount(0)
@@ -63,4 +72,7 @@ test('the tour ticks its steps by deeds and covers nothing', verifies('demo.tour
   await page.keyboard.press('?')
   await page.getByRole('button', { name: 'Show the tour' }).click()
   await expect(tour).toContainText('Step 1 of 5')
+  await tour.getByRole('button', { name: 'Skip step' }).focus()
+  await page.keyboard.press('Enter')
+  await expect(tour).toContainText('Step 2 of 5')
 })

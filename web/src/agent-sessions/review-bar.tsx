@@ -107,10 +107,9 @@ export function Decision({ review, onDecided }: DecisionProps) {
     <div className="space-y-2.5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <p className="min-w-0 flex-1 basis-56">
-          <strong className="font-semibold">Waiting for review</strong>{' '}
+          <strong className="font-semibold">Waiting for review</strong>
           <span className="text-ink-2">
-            {review.round > 1 && `round ${review.round}, `}
-            since <Time at={review.created_at} />
+            {review.round > 1 && `, round ${review.round}`}, delivered <Time at={review.created_at} />
           </span>
         </p>
         {can_decide ? (

@@ -76,7 +76,7 @@ export function SessionPanel({ session }: { session: AgentSession }) {
 
 /** Details of the session; on narrow screens the page title shows them instead. */
 const About = ({ session }: { session: AgentSession }) => (
-  <dl className="grid grid-cols-[5rem_minmax(0,1fr)] gap-y-1.5 px-1 pt-1 text-xs max-lg:hidden [&>dt]:text-ink-3">
+  <dl className="grid grid-cols-[5rem_minmax(0,1fr)] gap-x-2 gap-y-1.5 px-1 pt-1 text-xs max-lg:hidden [&>dt]:text-ink-3">
     {session.issue && (
       <>
         <dt>Issue</dt>

@@ -1,14 +1,16 @@
 import type { AgentSession } from '@baton/protocol'
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { type QueryKey, queryOptions, useQuery } from '@tanstack/react-query'
 import { api, isBatonError, queries, readAll } from './api.ts'
 
 export const sessionQuery = (id: string) =>
   queryOptions({ queryKey: ['session', id], queryFn: () => api.getAgentSession({ session_id: id }) })
 
+const newest = 500
+
 /** The newest sessions of the workspace, for chips on rows and the agents screen. */
 export const sessionsQuery = queryOptions({
   queryKey: ['sessions'],
-  queryFn: () => readAll('listAgentSessions', {}, 500),
+  queryFn: () => readAll('listAgentSessions', {}, newest),
 })
 
 /** All sessions that need input, however old. */
@@ -43,12 +45,22 @@ export async function refreshSession(id: string) {
     throw error
   })
   if (session) queries.setQueryData(['session', id], session)
-  let isNew = true
-  queries.setQueriesData<AgentSession[]>({ queryKey: ['sessions'] }, (sessions) => {
-    if (!sessions?.some((one) => one.id === id)) return sessions
-    isNew = false
-    return session ? sessions.map((one) => (one.id === id ? session : one)) : sessions.filter((one) => one.id !== id)
-  })
-  if (isNew && session) await queries.invalidateQueries({ queryKey: ['sessions'] })
+  // Each list by itself: the one of its issue may have been read since the session began.
+  for (const [queryKey, sessions] of queries.getQueriesData<AgentSession[]>({ queryKey: ['sessions'] })) {
+    if (sessions?.some((one) => one.id === id)) {
+      const after = sessions.flatMap((one) => (one.id === id ? (session ?? []) : one))
+      queries.setQueryData(queryKey, after)
+    } else if (session && belongs(session, queryKey, sessions)) {
+      await queries.invalidateQueries({ queryKey, exact: true })
+    }
+  }
   await queries.refetchQueries({ queryKey: ['activities', id], type: 'active' })
+}
+
+/** Whether a list that has not got the session should be read again. */
+function belongs({ id, state, issue }: AgentSession, [, kind, issueId]: QueryKey, sessions: AgentSession[] = []) {
+  if (kind === 'issue') return issue?.id === issueId
+  if (kind === 'waiting') return state === 'awaitingInput'
+  const oldest = sessions[newest - 1]
+  return !oldest || id > oldest.id
 }

@@ -65,7 +65,7 @@ const numbers = ['1', '2', '3', '4', '5', '6', '7', '8', '9']
 
 function TriageList({ rows }: { rows: TriagedIssue[] }) {
   const { list, at } = useRows('issue')
-  const active = rows.find(({ issue }) => issue.id === at)
+  const active = rows.find(({ issue }) => issue.id === at) ?? rows[0]
   // Suggestions that the person excluded; all others are chosen.
   const [excluded, setExcluded] = useState<ReadonlySet<string>>(new Set())
   const toggle = (id: string) =>

@@ -78,7 +78,7 @@ function Strip() {
       : []),
   ])
   return (
-    <section aria-label="Tour" className="shrink-0 border-t bg-surface px-4 py-2">
+    <section ref={keepMessagesAbove} aria-label="Tour" className="shrink-0 border-t bg-surface px-4 py-2">
       <div className="flex items-center gap-2">
         <h2 className="font-semibold">Tour</h2>
         <span className="tabular flex-1 text-xs text-ink-3" role="status">
@@ -108,6 +108,18 @@ function Strip() {
       </ol>
     </section>
   )
+}
+
+/** Messages at the lower edge of the screen would cover the next step. */
+function keepMessagesAbove(strip: HTMLElement | null) {
+  if (!strip) return
+  const root = document.documentElement.style
+  const observer = new ResizeObserver(() => root.setProperty('--above-tour', `${strip.offsetHeight}px`))
+  observer.observe(strip)
+  return () => {
+    observer.disconnect()
+    root.removeProperty('--above-tour')
+  }
 }
 
 function Mark({ isDone, isSkipped }: { isDone: boolean; isSkipped: boolean }) {
@@ -153,7 +165,11 @@ const steps: Record<StepId, { title: (seen: Seen) => ReactNode; hint: ReactNode 
     hint: 'Accept it, or send it back with a reason.',
   },
   delegate: {
-    title: () => 'Delegate an issue',
+    title: () => (
+      <Link to="/issues" className={linkClass}>
+        Delegate an issue
+      </Link>
+    ),
     hint: (
       <>
         Select one, press <Kbd keys="d" />

@@ -46,7 +46,7 @@ export function Toasts({ onOpen }: { onOpen: (href: string) => void }) {
       aria-label="Messages"
       aria-live="polite"
       // Never over the Send button of a session: below the header on narrow screens, over the aside on wide ones.
-      className="pointer-events-none fixed inset-x-3 bottom-3 z-60 flex flex-col items-end gap-2 max-lg:top-14 sm:left-auto sm:w-80"
+      className="pointer-events-none fixed inset-x-3 bottom-[calc(0.75rem+var(--above-tour,0px))] z-60 flex flex-col items-end gap-2 max-lg:top-14 sm:left-auto sm:w-80"
     >
       {shown.map(({ id, text, tone, link, undo, action = undo && { label: 'Undo', run: undo } }) => (
         <div
