@@ -19,7 +19,7 @@ const policy = [
 ].join('; ')
 
 /** The web app uses the clipboard and no other device features. */
-const permissions = ['camera', 'geolocation', 'microphone', 'payment', 'usb', 'serial', 'bluetooth', 'display-capture']
+const permissions = ['camera', 'geolocation', 'microphone', 'payment', 'usb', 'serial', 'display-capture']
   .map((name) => `${name}=()`)
   .join(', ')
 

@@ -1,16 +1,18 @@
 import { showOverlay, useOverlay } from '../data/overlay.ts'
 import { useIsDemo } from '../tour/demo-tour.tsx'
-import { startTour } from '../tour/state.ts'
+import { startTour, tour } from '../tour/state.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Kbd } from '../ui/kbd.tsx'
-import { useCommandList } from '../ui/shortcuts.ts'
+import { type Command, useCommandList } from '../ui/shortcuts.ts'
+import { useStore } from '../ui/store.ts'
 
 /** All keyboard shortcuts of this screen. */
 export function ShortcutHelp() {
   const open = useOverlay()?.name === 'help'
   const commands = useCommandList().filter(({ keys }) => keys)
   const isDemo = useIsDemo()
+  const { isEnded } = useStore(tour)
   const showTour = () => {
     showOverlay(null)
     startTour()
@@ -24,7 +26,7 @@ export function ShortcutHelp() {
       description="Shortcuts on this screen."
       size="lg"
     >
-      {isDemo && (
+      {isDemo && isEnded && (
         <Button className="mb-4" onClick={showTour}>
           Show the tour
         </Button>
@@ -34,21 +36,28 @@ export function ShortcutHelp() {
           <section key={section} className="mb-4 break-inside-avoid">
             <h3 className="pb-1 text-xs font-medium text-ink-3">{section}</h3>
             <dl>
-              {commands
-                .filter((command) => command.section === section)
-                .map(({ id, title, keys = '' }) => (
-                  <div key={id} className="flex h-7 items-center justify-between gap-4">
-                    <dt>{title}</dt>
-                    <dd>
-                      <Kbd keys={keys} />
-                      <span className="sr-only">{keys.replace('mod', 'Control or Command')}</span>
+              {byTitle(commands.filter((command) => command.section === section)).map(([title, keys]) => (
+                <div key={title} className="flex h-7 items-center justify-between gap-4">
+                  <dt>{title}</dt>
+                  {keys.map((one) => (
+                    <dd key={one} className="first-of-type:ml-auto">
+                      <Kbd keys={one} />
+                      <span className="sr-only">{one.replace('mod', 'Control or Command')}</span>
                     </dd>
-                  </div>
-                ))}
+                  ))}
+                </div>
+              ))}
             </dl>
           </section>
         ))}
       </div>
     </Dialog>
   )
+}
+
+/** A command with several keys is registered once for each. */
+function byTitle(commands: readonly Command[]) {
+  const keys = new Map<string, string[]>()
+  for (const command of commands) keys.set(command.title, [...(keys.get(command.title) ?? []), command.keys ?? ''])
+  return [...keys]
 }

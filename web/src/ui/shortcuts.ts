@@ -71,6 +71,10 @@ const symbols: Record<string, string> = {
   arrowleft: '←',
   arrowright: '→',
   backspace: '⌫',
+  pageup: 'Page ↑',
+  pagedown: 'Page ↓',
+  home: 'Home',
+  end: 'End',
 }
 /** The text of each key cap: two for `g i`, and two for `mod+k`. */
 export const keyCaps = (keys: string): string[] =>
