@@ -21,6 +21,7 @@ export const longTests = [
   'server/src/exports/memory.test.ts',
   'server/src/imports/formats/csv.test.ts',
   'server/src/docs/samples.test.ts',
+  'server/src/automations/year.test.ts',
   'server/test/nodes.test.ts',
   'server/test/package-install.test.ts',
   'cli/src/run/walk.test.ts',
