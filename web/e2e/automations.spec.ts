@@ -71,3 +71,37 @@ test('“Repeat…” fills the editor from an issue', verifies('automation.recu
     actions: [{ type: 'create_issue', title: 'Write the report', priority: 'high', issue_type: 'story' }],
   })
 })
+
+test('a schedule offers what it can begin with, and Try shows errors at their fields', async ({
+  page,
+  company,
+  faults,
+}) => {
+  const { api } = company.owner
+  await signedIn(page, company.owner)
+  await page.goto('/settings/automations/new')
+  const first = page.getByLabel('Action 1', { exact: true })
+  await expect(first).toHaveValue('comment')
+  await expect(page.getByText('{{issue.code}}')).toBeVisible()
+  await page.getByLabel('When', { exact: true }).selectOption('it is time')
+  await expect(first).toHaveValue('create_issue')
+  await expect(first.getByRole('option')).toHaveText(['create an issue', 'notify people'])
+  await expect(page.getByText('{{issue.code}}')).toHaveCount(0)
+  await page.getByRole('button', { name: 'Add action' }).click()
+  await expect(page.getByLabel('Action 2', { exact: true }).getByRole('option')).toHaveCount(6)
+  await expect(page.getByText('{{issue.code}}')).toHaveCount(1)
+
+  faults.expect(/status of 422/)
+  const trial = page.getByRole('complementary', { name: 'Try' })
+  await trial.getByRole('button', { name: 'Try' }).click()
+  await expect(trial.getByRole('status')).toHaveText('Not tried. Correct the marked fields first.')
+  await expect(page.getByLabel('Comment', { exact: true })).toHaveAccessibleDescription(/must/i)
+  await checkAxe(page)
+  await page.getByLabel('Comment', { exact: true }).fill('See {{issue.code}}')
+  await trial.getByRole('button', { name: 'Try' }).click()
+  await expect(page.getByLabel('Title', { exact: true })).toHaveAccessibleDescription('Give a title or a template.')
+  await page.getByLabel('Title', { exact: true }).fill('Report of {{week}}')
+  await trial.getByRole('button', { name: 'Try' }).click()
+  await expect(trial.getByRole('list', { name: 'It would' })).toContainText('Create an issue: Report of 2')
+  expect((await api.listIssues({ query: 'Report of' })).data).toEqual([])
+})
