@@ -4,7 +4,7 @@ import { causeText, reasonOf, resultText, triggerText } from './words.ts'
 test('a trigger is a sentence', () => {
   const schedule = (cron: string) => triggerText({ type: 'schedule', cron, time_zone: 'UTC' })
   expect(schedule('0 9 * * 1')).toBe('Mondays at 9:00 (UTC)')
-  expect(schedule('5 4 * * *')).toBe('At 5 4 * * * (UTC)')
+  expect(schedule('5 4 2 * *')).toBe('At 5 4 2 * * (UTC)')
   expect(triggerText({ type: 'session', outcomes: ['failed', 'stale'] })).toBe('When a session fails or goes stale')
   expect(triggerText({ type: 'issue', on: 'both' })).toBe('When an issue is created or changes')
 })

@@ -8,6 +8,7 @@ import type {
   RunReason,
 } from '@baton/protocol'
 import type { Tone } from '../ui/pill.tsx'
+import { scheduleText } from './schedule.ts'
 
 export const stateWords: Record<Automation['state'], { label: string; tone: Tone }> = {
   on: { label: 'On', tone: 'ok' },
@@ -85,20 +86,9 @@ export const outcomeWords: Record<Extract<AutomationTrigger, { type: 'session' }
   stale: 'goes stale',
 }
 
-/** Schedules that need no knowledge of cron. */
-export const presets = [
-  { cron: '0 9 * * *', label: 'Every day at 9:00' },
-  { cron: '0 9 * * 1-5', label: 'Weekdays at 9:00' },
-  { cron: '0 9 * * 1', label: 'Mondays at 9:00' },
-  { cron: '0 9 1 * *', label: 'On the first of the month at 9:00' },
-]
-
 /** When it runs, as part of a sentence. */
 export function triggerText(trigger: AutomationTrigger): string {
-  if (trigger.type === 'schedule') {
-    const preset = presets.find(({ cron }) => cron === trigger.cron)
-    return `${preset?.label ?? `At ${trigger.cron}`} (${trigger.time_zone})`
-  }
+  if (trigger.type === 'schedule') return `${scheduleText(trigger.cron)} (${trigger.time_zone})`
   if (trigger.type === 'session') {
     return `When a session ${trigger.outcomes.map((outcome) => outcomeWords[outcome]).join(' or ')}`
   }
