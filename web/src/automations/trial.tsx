@@ -8,7 +8,7 @@ import { Field, Input } from '../ui/field.tsx'
 import { Card } from '../ui/layout.tsx'
 import { fieldErrors } from '../ui/problem.ts'
 import { sentence } from '../ui/sentence.ts'
-import { resultText } from './words.ts'
+import { resultText, withoutConditions } from './words.ts'
 
 interface Tried {
   looked_at: number
@@ -42,6 +42,7 @@ export function Trial({ draft, onFieldErrors }: Props) {
       }),
     )
   }, showAtFields)
+  const lack = withoutConditions(draft.trigger, draft.filter)
   const { issue_id: issueError, ...others } = fieldErrors(error)
   return (
     <Card className="space-y-3 p-4">
@@ -71,6 +72,7 @@ export function Trial({ draft, onFieldErrors }: Props) {
             {tried.looked_at > 0 && (
               <p>
                 {tried.matched} of the latest {tried.looked_at} changes would have run it.
+                {tried.matched === 0 && lack && ` ${lack}`}
               </p>
             )}
             <ul aria-label="It would" className="list-disc pl-5 break-words">

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { causeText, reasonOf, resultText, triggerText } from './words.ts'
+import { causeText, reasonOf, resultText, triggerText, withoutConditions } from './words.ts'
 
 test('a trigger is a sentence', () => {
   const schedule = (cron: string) => triggerText({ type: 'schedule', cron, time_zone: 'UTC' })
@@ -23,4 +23,12 @@ test('the result of an action names it', () => {
   expect(resultText({ ...result, message: 'already_delegated' })).toBe(
     'Delegate it to an agent: has a delegate already',
   )
+})
+
+test('a change without a condition is explained', () => {
+  expect(withoutConditions({ type: 'issue', on: 'changed' })).toMatch(/no change within the team runs it/)
+  expect(withoutConditions({ type: 'issue', on: 'both' }, {})).toMatch(/for no other change/)
+  expect(withoutConditions({ type: 'issue', on: 'changed' }, { status: ['done'] })).toBeNull()
+  expect(withoutConditions({ type: 'issue', on: 'created' }, {})).toBeNull()
+  expect(withoutConditions({ type: 'session', outcomes: ['failed'] }, {})).toBeNull()
 })

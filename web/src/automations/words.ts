@@ -2,6 +2,7 @@ import type {
   ActionResult,
   Automation,
   AutomationAction,
+  AutomationFilter,
   AutomationRun,
   AutomationTrigger,
   PausedReason,
@@ -97,4 +98,16 @@ export function triggerText(trigger: AutomationTrigger): string {
     changed: 'When an issue changes',
     both: 'When an issue is created or changes',
   }[trigger.on]
+}
+
+/**
+ * Why changes hardly run it, and what to do; null if there is a condition. A change runs an automation when its
+ * conditions hold and did not hold before: without one, only issues from another team do that.
+ */
+export function withoutConditions(trigger: AutomationTrigger, filter: AutomationFilter = {}): string | null {
+  if (trigger.type !== 'issue' || trigger.on === 'created' || Object.keys(filter).length > 0) return null
+  const todo = 'Add the condition that an issue begins to meet, such as “Status: Done”'
+  return trigger.on === 'both'
+    ? `Without a condition, it runs for issues that are created or come from another team, and for no other change. ${todo}.`
+    : `Without a condition, no change within the team runs it, only issues that come from another team. ${todo}, or choose “an issue is created”.`
 }
