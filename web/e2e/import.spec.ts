@@ -128,7 +128,7 @@ test('a preview says why it would import nothing, and starts when a team is chos
   await dialog.getByLabel('Files').setInputFiles({ name: 'issues.csv', mimeType: 'text/csv', buffer })
   await dialog.getByRole('button', { name: 'Read' }).click()
   await expect(page.getByRole('status').getByText('Ready')).toBeVisible({ timeout: 30_000 })
-  await expect(page.getByText(/^Nothing would be imported\. No column is the team/)).toBeVisible()
+  await expect(page.getByText(/^Nothing would be imported\. No column is chosen for the team/)).toBeVisible()
   const start = page.getByRole('button', { name: 'Start import' })
   await expect(start).toBeDisabled()
   await expect(start).toHaveAccessibleDescription(/“Team for issues without one” is None/)

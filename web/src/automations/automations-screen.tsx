@@ -71,8 +71,7 @@ function List({ automations }: { automations: Automation[] }) {
                       , next <Time at={automation.next_at} />
                     </>
                   )}
-                  <span className="md:hidden">
-                    {' · '}
+                  <span className="block md:hidden">
                     {team} · <LastRun automation={automation} />
                   </span>
                 </span>

@@ -128,7 +128,7 @@ function ScheduleFields({ value, onChange, errors }: Props & { value: Schedule }
           <Field label="Time" error={error}>
             <Input
               type="time"
-              className="w-28"
+              className="w-32"
               value={simple.time}
               onChange={({ target }) => target.value && set({ time: target.value.slice(0, 5) })}
             />

@@ -15,7 +15,7 @@ const one = (issues: Partial<typeof count>, mapping: object, more: object = {}) 
 test('says why issues are skipped and what to do', () => {
   expect(whySkipped(one({ created: 2 }, { default_team_id: null }))).toBeNull()
   expect(whySkipped(one({ skipped: 2 }, { default_team_id: null }))).toBe(
-    'No column is the team, and “Team for issues without one” is None. Choose one of them. ' +
+    'No column is chosen for the team, and “Team for issues without one” is None. ' +
       'Change the mapping below and preview again.',
   )
   const some = whySkipped(one({ skipped: 2 }, { default_team_id: null, columns: { team: 1 }, teams: { Ops: 'skip' } }))

@@ -14,7 +14,7 @@ export function whySkipped({ source, counts, mapping }: Import): string | null {
   if (mapping.default_team_id === null) {
     reasons.push(
       source === 'csv' && typeof mapping.columns.team !== 'number'
-        ? 'No column is the team, and “Team for issues without one” is None. Choose one of them.'
+        ? 'No column is chosen for the team, and “Team for issues without one” is None.'
         : 'Issues without a team are skipped: “Team for issues without one” is None.',
     )
   }

@@ -254,7 +254,7 @@ function Row({ thread, state, archive, snooze }: { thread: InboxThread; state: T
           <span className="min-w-0 truncate text-ink-2">{sentenceOf(latest)}</span>
         </span>
         {/* It keeps its room in every row, so that the texts before it begin at the same place. */}
-        <span className="tabular shrink-0 text-right text-xs text-ink-2 sm:w-8">
+        <span className="tabular shrink-0 text-right text-xs text-ink-2 max-sm:empty:hidden sm:w-8">
           {unread_count > 1 && (
             <span className="rounded-full bg-hover px-1.5 py-0.5">
               {unread_count}
