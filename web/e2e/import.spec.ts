@@ -116,3 +116,27 @@ test(
     await expect(page.getByText('No imports')).toBeVisible()
   },
 )
+
+test('a preview says why it would import nothing, and starts when a team is chosen', async ({ page, company }) => {
+  const { api } = company.owner
+  await signedIn(page, company.owner)
+  await page.goto('/settings/import')
+  await page.getByRole('button', { name: 'Import issues' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Import issues' })
+  await dialog.getByRole('radio', { name: /^CSV/ }).check()
+  const buffer = Buffer.from('Title,Priority\nSweep the yard,High\nPaint the door,Low\n')
+  await dialog.getByLabel('Files').setInputFiles({ name: 'issues.csv', mimeType: 'text/csv', buffer })
+  await dialog.getByRole('button', { name: 'Read' }).click()
+  await expect(page.getByRole('status').getByText('Ready')).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByText(/^Nothing would be imported\. No column is chosen for the team/)).toBeVisible()
+  const start = page.getByRole('button', { name: 'Start import' })
+  await expect(start).toBeDisabled()
+  await expect(start).toHaveAccessibleDescription(/“Team for issues without one” is None/)
+  await checkAxe(page)
+  await page.getByLabel('Team for issues without one').selectOption(company.engineering.id)
+  await page.getByRole('button', { name: 'Preview again' }).click()
+  await expect(page.getByText(/^Nothing would be imported/)).toHaveCount(0, { timeout: 30_000 })
+  await start.click()
+  await expect(page.getByRole('status').getByText('Done')).toBeVisible({ timeout: 30_000 })
+  expect((await api.listIssues({ query: 'Sweep the yard' })).data).toHaveLength(1)
+})

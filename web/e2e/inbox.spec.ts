@@ -48,6 +48,9 @@ test('notifications arrive live and open the page they are about', async ({ page
   await expect(rows.nth(1)).toContainText('Unread.ENG-1The door sticksOlive Owner mentioned you')
   await expect(rows.nth(2)).toContainText('Unread.ENG-3Measure the frameOlive Owner assigned it to you')
   await expect(page.getByRole('link', { name: 'Inbox 3 unread' })).toBeVisible()
+  // A row with a count has its columns where the others have them.
+  const leftOf = (text: string) => page.getByText(text).evaluate((one) => one.getBoundingClientRect().left)
+  expect(await leftOf('Fixer needs your answer')).toBe(await leftOf('Olive Owner mentioned you'))
   await checkAxe(page)
 
   await rows.nth(1).getByRole('link').click()

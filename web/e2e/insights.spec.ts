@@ -88,6 +88,8 @@ test.describe('insights', () => {
       ).toHaveText('2')
       await checkAxe(page)
 
+      const heightOf = () => sessions.evaluate((figure) => figure.getBoundingClientRect().height)
+      const heightBefore = await heightOf()
       await keyboardOnly(page)
       const slider = sessions.getByRole('slider')
       for (
@@ -98,6 +100,8 @@ test.describe('insights', () => {
         await page.keyboard.press('Tab')
       await expect(slider).toBeFocused()
       await expect(slider).toHaveAttribute('aria-valuetext', /: Finished 1, Failed 0, .*Needs input 1, Under way 0$/)
+      // The value had its room before it was shown.
+      expect(await heightOf()).toBe(heightBefore)
       await page.keyboard.press('ArrowLeft')
       await expect(slider).toHaveAttribute('aria-valuenow', '89')
       await expect(slider).toHaveAttribute('aria-valuetext', /: Finished 0,/)
@@ -120,7 +124,11 @@ test.describe('insights', () => {
       await page.goto('/insights?tab=flow')
       await page.setViewportSize({ width: 700, height: 500 })
       await expect(page.getByRole('search', { name: 'Filters' })).toBeVisible()
+      const title = page.getByText('Insights: Flow')
+      await expect(title).toBeHidden()
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+      await expect(title).toBeVisible()
+      await expect(page.getByText(/\d{4}, by week, all teams$/)).toBeVisible()
       const flow = chart(page, 'Created and done')
       await expect(flow).toBeVisible()
       await expect(page.getByRole('navigation')).toHaveCount(0)

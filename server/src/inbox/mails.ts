@@ -144,7 +144,7 @@ const sentences: Record<InboxKind, (actor: string, failed: boolean) => string> =
   automation_notice: () => 'Notice of an automation',
   automation_paused: () => 'Automation paused',
   review_requested: (actor) => `${actor} asks for your review`,
-  suggestions_ready: (actor) => `${actor} suggested changes`,
+  suggestions_ready: (actor) => `${actor} suggested changes to issues of a team`,
 }
 
 /** The current names of mentioned users: those in a text can be forged. */

@@ -11,18 +11,18 @@ import { Button } from '../ui/button.tsx'
 import { Checkbox, Field, Input, Select, Textarea } from '../ui/field.tsx'
 import { usePicker } from '../ui/picker.tsx'
 import { sentence } from '../ui/sentence.ts'
+import { placeholderHint } from './places.ts'
 
 type Of<Type extends AutomationAction['type']> = Extract<AutomationAction, { type: Type }>
 
 interface Props<Action = AutomationAction> {
   action: Action
   teamId: string
+  /** Whether there is an issue that texts can name and whose people can be notified. */
+  withIssue: boolean
   onChange: (action: Action) => void
   errorOf: (field: string) => string | undefined
 }
-
-export const placeholderHint =
-  'Placeholders: {{date}} {{week}} {{month}} {{issue.code}} {{issue.title}} {{issue.url}} {{agent.name}}'
 
 /** The fields of one action. */
 export function ActionFields({ action, ...rest }: Props) {
@@ -47,9 +47,15 @@ export function ActionFields({ action, ...rest }: Props) {
   }
 }
 
-function TextField({ label, action, onChange, errorOf }: Props<Of<'comment'> | Of<'ask_agent'>> & { label: string }) {
+function TextField({
+  label,
+  action,
+  withIssue,
+  onChange,
+  errorOf,
+}: Props<Of<'comment'> | Of<'ask_agent'>> & { label: string }) {
   return (
-    <Field label={label} hint={placeholderHint} error={sentence(errorOf('text'))}>
+    <Field label={label} hint={placeholderHint(withIssue)} error={sentence(errorOf('text'))}>
       <Textarea value={action.text} onChange={({ target }) => onChange({ ...action, text: target.value })} />
     </Field>
   )
@@ -199,14 +205,14 @@ const useLabelOptions = () => (useQuery(labelsQuery).data ?? []).map(({ id, name
 const orNothing = (ids: string[]) => (ids.length > 0 ? ids : undefined)
 
 function CreateIssue(props: Props<Of<'create_issue'>>) {
-  const { action, teamId, onChange, errorOf } = props
+  const { action, teamId, withIssue, onChange, errorOf } = props
   const templates = useQuery(templatesQuery).data ?? []
   const agents = useAgents()
   const labels = useLabelOptions()
   const set = (field: string) => (value: unknown) => onChange(withField(action, field, value))
   return (
     <div className="space-y-3">
-      <Field label="Title" hint={placeholderHint} error={sentence(errorOf('title'))}>
+      <Field label="Title" hint={placeholderHint(withIssue)} error={sentence(errorOf('title'))}>
         <Input value={action.title ?? ''} onChange={({ target }) => set('title')(target.value || undefined)} />
       </Field>
       <Field label="Description" optional error={sentence(errorOf('description'))}>
@@ -286,7 +292,7 @@ function SetFields(props: Props<Of<'set_fields'>>) {
   )
 }
 
-function Notify({ action, onChange, errorOf }: Props<Of<'notify'>>) {
+function Notify({ action, withIssue, onChange, errorOf }: Props<Of<'notify'>>) {
   const people = usePeople()
   return (
     <div className="flex flex-wrap gap-6">
@@ -303,8 +309,8 @@ function Notify({ action, onChange, errorOf }: Props<Of<'notify'>>) {
           }
         >
           <option value="team">The team</option>
-          <option value="assignee">The assignee</option>
-          <option value="reporter">The reporter</option>
+          {(withIssue || action.who === 'assignee') && <option value="assignee">The assignee</option>}
+          {(withIssue || action.who === 'reporter') && <option value="reporter">The reporter</option>}
           <option value="">Chosen people</option>
         </Select>
       </Field>

@@ -114,6 +114,16 @@ export function AutomationScreen() {
   )
 }
 
+const nextFormat = new Intl.DateTimeFormat('en', {
+  weekday: 'short',
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  hourCycle: 'h23',
+})
+const nextTime = (moment: string) => nextFormat.format(new Date(moment))
+
 function Opened({ automation }: { automation: Automation }) {
   const { user } = useMe()
   const owner = usePeople().get(automation.owner_id)?.display_name ?? 'a former member'
@@ -128,6 +138,7 @@ function Opened({ automation }: { automation: Automation }) {
           Acts as <bdi className="font-medium text-ink">{owner}</bdi>
           {isOwner ? '' : ', who alone can change it.'}
         </span>
+        {automation.state === 'on' && automation.next_at && <span>Next: {nextTime(automation.next_at)}</span>}
       </p>
       {automation.paused_reason && (
         <Notice tone="warn" title="Paused">

@@ -50,42 +50,38 @@ function List({ automations }: { automations: Automation[] }) {
     <ul {...list} aria-label="Automations" className="divide-y border-b">
       {automations.map((automation) => {
         const { label, tone } = stateWords[automation.state]
+        const team = teams.get(automation.team_id)?.name
         return (
           <li key={automation.id} className={rowItem}>
             <Link
               data-row={automation.id}
               to="/settings/automations/$automationId"
               params={{ automationId: automation.id }}
-              className="flex h-9 items-center gap-3 px-4 outline-hidden"
+              className="flex min-h-9 items-center gap-3 px-4 py-1.5 outline-hidden"
             >
               <span className="w-16 shrink-0">
                 <Pill tone={tone}>{label}</Pill>
               </span>
-              <span className="min-w-0 flex-1 truncate">
-                <bdi className="font-medium">{automation.name}</bdi>{' '}
-                <span className="text-ink-3 max-sm:hidden">{triggerText(automation.trigger)}</span>
+              <span className="min-w-0 flex-1">
+                <bdi className="block truncate font-medium">{automation.name}</bdi>
+                <span className="block text-xs text-ink-3">
+                  {triggerText(automation.trigger)}
+                  {automation.state === 'on' && automation.next_at && (
+                    <>
+                      , next <Time at={automation.next_at} />
+                    </>
+                  )}
+                  <span className="block md:hidden">
+                    {team} · <LastRun automation={automation} />
+                  </span>
+                </span>
               </span>
-              <span className="w-28 shrink-0 truncate text-ink-2 max-md:hidden">
-                {teams.get(automation.team_id)?.name}
-              </span>
+              <span className="w-28 shrink-0 truncate text-ink-2 max-md:hidden">{team}</span>
               <span className="w-32 shrink-0 truncate text-ink-2 max-lg:hidden">
                 <bdi>{people.get(automation.owner_id)?.display_name ?? 'A former member'}</bdi>
               </span>
-              <span className="w-36 shrink-0 truncate text-ink-3 max-lg:hidden">
-                {automation.next_at && (
-                  <>
-                    next <Time at={automation.next_at} />
-                  </>
-                )}
-              </span>
-              <span className="w-36 shrink-0 truncate text-right text-ink-3 max-sm:hidden">
-                {automation.last_run ? (
-                  <>
-                    {runWords[automation.last_run.state].label} <Time at={automation.last_run.created_at} />
-                  </>
-                ) : (
-                  'Never run'
-                )}
+              <span className="w-36 shrink-0 truncate text-right text-ink-3 max-md:hidden">
+                <LastRun automation={automation} />
               </span>
             </Link>
           </li>
@@ -94,3 +90,12 @@ function List({ automations }: { automations: Automation[] }) {
     </ul>
   )
 }
+
+const LastRun = ({ automation: { last_run } }: { automation: Automation }) =>
+  last_run ? (
+    <>
+      {runWords[last_run.state].label} <Time at={last_run.created_at} />
+    </>
+  ) : (
+    'Never run'
+  )

@@ -6,6 +6,7 @@ import { none, orNull, usePicker } from '../ui/picker.tsx'
 import { sentence } from '../ui/sentence.ts'
 import { filterKeys, type Source } from '../webhooks/filter-keys.ts'
 import { useOptionsOf } from '../webhooks/filter-text.ts'
+import { withoutConditions } from './words.ts'
 
 interface Key {
   label: string
@@ -29,6 +30,7 @@ export function Conditions({ trigger, value, onChange, errors }: Props) {
   const ask = usePicker()
   const optionsOf = useOptionsOf()
   const all = keysOf(trigger)
+  const lack = withoutConditions(trigger, value)
   const set = (key: string, next: unknown) => {
     const { [key as keyof AutomationFilter]: _, ...rest } = value
     onChange(next === undefined ? rest : { ...rest, [key]: next })
@@ -118,6 +120,11 @@ export function Conditions({ trigger, value, onChange, errors }: Props) {
       >
         Add condition
       </Button>
+      {lack && (
+        <p role="status" className="text-xs text-warn-ink">
+          {lack}
+        </p>
+      )}
     </div>
   )
 }

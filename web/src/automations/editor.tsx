@@ -7,10 +7,12 @@ import { Button, IconButton } from '../ui/button.tsx'
 import { Field, Input, Select } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Card } from '../ui/layout.tsx'
+import { fieldErrors } from '../ui/problem.ts'
 import { sentence } from '../ui/sentence.ts'
 import { Notice } from '../ui/states.tsx'
 import { ActionFields } from './action-fields.tsx'
 import { Conditions } from './conditions.tsx'
+import { actionsFor, hasIssue, offeredTypes } from './places.ts'
 import { Trial } from './trial.tsx'
 import { TriggerFields } from './trigger-fields.tsx'
 import { actionWords } from './words.ts'
@@ -37,18 +39,21 @@ interface Props {
 export function Editor({ initial, isNew = false, readOnly = false, onSave, children }: Props) {
   const teams = useTeams()
   const [draft, setDraft] = useState(initial)
-  const [edited, setEdited] = useState<string[]>([])
+  // What the server said of fields when the draft was saved or tried last.
+  const [errors, setErrors] = useState<Record<string, string>>({})
   const form = useForm(async () => {
-    setEdited([])
-    await onSave(draft)
+    setErrors({})
+    try {
+      await onSave(draft)
+    } catch (error) {
+      setErrors(fieldErrors(error))
+      throw error
+    }
   })
-  // An error disappears when its part is edited.
-  const errors = Object.fromEntries(
-    Object.entries(form.errors).filter(([field]) => !edited.includes(field.split('.')[0] ?? '')),
-  )
   const change = (next: Partial<NewAutomation>) => {
     setDraft({ ...draft, ...next })
-    setEdited([...edited, ...Object.keys(next)])
+    // An error disappears when its part is edited.
+    setErrors(Object.fromEntries(Object.entries(errors).filter(([field]) => !((field.split('.')[0] ?? '') in next))))
   }
   const setAction = (index: number, action: AutomationAction | null) =>
     change({ actions: draft.actions.flatMap((one, at) => (at === index ? (action ?? []) : one)) })
@@ -84,7 +89,13 @@ export function Editor({ initial, isNew = false, readOnly = false, onSave, child
             <TriggerFields
               value={draft.trigger}
               errors={errors}
-              onChange={(trigger) => change(trigger.type === 'schedule' ? { trigger, filter: {} } : { trigger })}
+              onChange={(trigger) =>
+                change(
+                  trigger.type === 'schedule'
+                    ? { trigger, filter: {}, actions: actionsFor({ trigger, actions: draft.actions }) }
+                    : { trigger },
+                )
+              }
             />
           </Clause>
           {draft.trigger.type !== 'schedule' && (
@@ -112,9 +123,9 @@ export function Editor({ initial, isNew = false, readOnly = false, onSave, child
                           setAction(index, emptyAction[target.value as AutomationAction['type']])
                         }
                       >
-                        {Object.entries(actionWords).map(([type, label]) => (
+                        {offeredTypes(draft, index).map((type) => (
                           <option key={type} value={type}>
-                            {label}
+                            {actionWords[type]}
                           </option>
                         ))}
                       </Select>
@@ -130,6 +141,7 @@ export function Editor({ initial, isNew = false, readOnly = false, onSave, child
                     <ActionFields
                       action={action}
                       teamId={draft.team_id}
+                      withIssue={hasIssue(draft, index)}
                       onChange={(next) => setAction(index, next)}
                       errorOf={(field) => errors[`actions.${index}.${field}`]}
                     />
@@ -148,7 +160,11 @@ export function Editor({ initial, isNew = false, readOnly = false, onSave, child
                 look="quiet"
                 icon={Plus}
                 className="mt-2"
-                onClick={() => change({ actions: [...draft.actions, emptyAction.comment] })}
+                onClick={() => {
+                  const { actions } = draft
+                  const next = hasIssue(draft, actions.length) ? emptyAction.comment : emptyAction.create_issue
+                  change({ actions: [...actions, next] })
+                }}
               >
                 Add action
               </Button>
@@ -171,7 +187,7 @@ export function Editor({ initial, isNew = false, readOnly = false, onSave, child
       </form>
       {!readOnly && (
         <aside aria-label="Try" className="min-w-0">
-          <Trial draft={draft} />
+          <Trial draft={draft} onFieldErrors={setErrors} />
         </aside>
       )}
     </div>

@@ -6,7 +6,9 @@ import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { Card } from '../ui/layout.tsx'
-import { resultText } from './words.ts'
+import { fieldErrors } from '../ui/problem.ts'
+import { sentence } from '../ui/sentence.ts'
+import { resultText, withoutConditions } from './words.ts'
 
 interface Tried {
   looked_at: number
@@ -14,13 +16,24 @@ interface Tried {
   would: ActionResult[]
 }
 
+interface Props {
+  draft: NewAutomation
+  /** Shows at the fields of the draft what the server said of them. */
+  onFieldErrors: (errors: Record<string, string>) => void
+}
+
 /** Says what the draft would do. Nothing is stored or sent. */
-export function Trial({ draft }: { draft: NewAutomation }) {
+export function Trial({ draft, onFieldErrors }: Props) {
   const [issue, setIssue] = useState('')
   const [tried, setTried] = useState<Tried | null>(null)
   const isScheduled = draft.trigger.type === 'schedule'
-  const { run, busy, problem } = useAction(async () => {
+  const showAtFields = (error: unknown) => {
+    const { issue_id: _, ...errors } = fieldErrors(error)
+    onFieldErrors(errors)
+  }
+  const { run, busy, error, problem } = useAction(async () => {
     setTried(null)
+    onFieldErrors({})
     setTried(
       await api.tryAutomation({
         ...draft,
@@ -28,13 +41,20 @@ export function Trial({ draft }: { draft: NewAutomation }) {
         ...(issue && !isScheduled && { issue_id: issue }),
       }),
     )
-  })
+  }, showAtFields)
+  const lack = withoutConditions(draft.trigger, draft.filter)
+  const { issue_id: issueError, ...others } = fieldErrors(error)
   return (
     <Card className="space-y-3 p-4">
       <h2 className="font-semibold">Try</h2>
       <p className="text-xs text-ink-2">Shows what it would do now. Nothing is changed, sent or stored.</p>
       {!isScheduled && (
-        <Field label="Issue" optional hint="An ID such as ENG-4; without one, the latest that matches.">
+        <Field
+          label="Issue"
+          optional
+          hint="An ID such as ENG-4; without one, the latest that matches."
+          error={sentence(issueError)}
+        >
           <Input value={issue} autoComplete="off" onChange={({ target }) => setIssue(target.value.trim())} />
         </Field>
       )}
@@ -42,12 +62,17 @@ export function Trial({ draft }: { draft: NewAutomation }) {
         Try
       </Button>
       <div role="status" className="space-y-1 text-sm">
-        {problem && <p className="text-bad-ink">{problem}</p>}
+        {problem && !issueError && (
+          <p className="text-bad-ink">
+            {Object.keys(others).length > 0 ? 'Not tried. Correct the marked fields first.' : problem}
+          </p>
+        )}
         {tried && (
           <>
             {tried.looked_at > 0 && (
               <p>
                 {tried.matched} of the latest {tried.looked_at} changes would have run it.
+                {tried.matched === 0 && lack && ` ${lack}`}
               </p>
             )}
             <ul aria-label="It would" className="list-disc pl-5 break-words">

@@ -1,8 +1,9 @@
 import type { AutomationTrigger } from '@baton/protocol'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { Checkbox, Field, Input, Select } from '../ui/field.tsx'
 import { sentence } from '../ui/sentence.ts'
-import { outcomeWords, presets } from './words.ts'
+import { cronOf, type Repeat, repeats, type Simple, simpleOf, weekdays } from './schedule.ts'
+import { outcomeWords } from './words.ts'
 
 const kinds = {
   schedule: 'it is time',
@@ -31,7 +32,6 @@ interface Props {
 
 /** What stands after "When". */
 export function TriggerFields({ value, onChange, errors }: Props) {
-  const zones = useMemo(() => [...new Set(['UTC', localZone(), ...Intl.supportedValuesOf('timeZone')])], [])
   return (
     <div className="space-y-2">
       <Select
@@ -46,37 +46,7 @@ export function TriggerFields({ value, onChange, errors }: Props) {
           </option>
         ))}
       </Select>
-      {value.type === 'schedule' && (
-        <div className="grid gap-3 sm:grid-cols-3">
-          <Field label="Schedule">
-            <Select
-              value={presets.some(({ cron }) => cron === value.cron) ? value.cron : ''}
-              onChange={({ target }) => target.value && onChange({ ...value, cron: target.value })}
-            >
-              {presets.map(({ cron, label }) => (
-                <option key={cron} value={cron}>
-                  {label}
-                </option>
-              ))}
-              <option value="">Custom</option>
-            </Select>
-          </Field>
-          <Field
-            label="Cron"
-            hint="Minute, hour, day, month, day of the week."
-            error={sentence(errors['trigger.cron'])}
-          >
-            <Input value={value.cron} onChange={({ target }) => onChange({ ...value, cron: target.value })} />
-          </Field>
-          <Field label="Time zone" error={sentence(errors['trigger.time_zone'])}>
-            <Select value={value.time_zone} onChange={({ target }) => onChange({ ...value, time_zone: target.value })}>
-              {zones.map((zone) => (
-                <option key={zone}>{zone}</option>
-              ))}
-            </Select>
-          </Field>
-        </div>
-      )}
+      {value.type === 'schedule' && <ScheduleFields value={value} onChange={onChange} errors={errors} />}
       {value.type === 'session' && (
         <fieldset className="flex flex-wrap gap-x-4 gap-y-1">
           <legend className="sr-only">Outcomes</legend>
@@ -102,6 +72,76 @@ export function TriggerFields({ value, onChange, errors }: Props) {
           )}
         </fieldset>
       )}
+    </div>
+  )
+}
+
+type Schedule = Extract<AutomationTrigger, { type: 'schedule' }>
+
+/** A time of day on certain days, or anything else by cron. */
+function ScheduleFields({ value, onChange, errors }: Props & { value: Schedule }) {
+  const zones = useMemo(() => [...new Set(['UTC', localZone(), ...Intl.supportedValuesOf('timeZone')])], [])
+  const read = simpleOf(value.cron)
+  const [isCustom, setCustom] = useState(read === null)
+  const simple: Simple = read ?? { repeat: 'day', time: '09:00', weekday: 1 }
+  const set = (change: Partial<Simple>) => onChange({ ...value, cron: cronOf({ ...simple, ...change }) })
+  const error = sentence(errors['trigger.cron'])
+  return (
+    <div className="flex flex-wrap gap-3">
+      <Field label="Schedule" className="w-52 max-w-full">
+        <Select
+          value={isCustom ? 'custom' : simple.repeat}
+          onChange={({ target }) => {
+            setCustom(target.value === 'custom')
+            if (target.value !== 'custom') set({ repeat: target.value as Repeat })
+          }}
+        >
+          {Object.entries(repeats).map(([repeat, label]) => (
+            <option key={repeat} value={repeat}>
+              {label}
+            </option>
+          ))}
+          <option value="custom">Custom</option>
+        </Select>
+      </Field>
+      {isCustom ? (
+        <Field label="Cron" hint="Minute, hour, day, month, day of the week." error={error} className="w-64 max-w-full">
+          <Input value={value.cron} onChange={({ target }) => onChange({ ...value, cron: target.value })} />
+        </Field>
+      ) : (
+        <>
+          {simple.repeat === 'week' && (
+            <Field label="Day">
+              <Select
+                className="w-32"
+                value={simple.weekday}
+                onChange={({ target }) => set({ weekday: Number(target.value) })}
+              >
+                {weekdays.map((name, day) => (
+                  <option key={name} value={day}>
+                    {name}
+                  </option>
+                ))}
+              </Select>
+            </Field>
+          )}
+          <Field label="Time" error={error}>
+            <Input
+              type="time"
+              className="w-32"
+              value={simple.time}
+              onChange={({ target }) => target.value && set({ time: target.value.slice(0, 5) })}
+            />
+          </Field>
+        </>
+      )}
+      <Field label="Time zone" error={sentence(errors['trigger.time_zone'])} className="w-52 max-w-full">
+        <Select value={value.time_zone} onChange={({ target }) => onChange({ ...value, time_zone: target.value })}>
+          {zones.map((zone) => (
+            <option key={zone}>{zone}</option>
+          ))}
+        </Select>
+      </Field>
     </div>
   )
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { causeText, reasonOf, resultText, triggerText } from './words.ts'
+import { causeText, reasonOf, resultText, triggerText, withoutConditions } from './words.ts'
 
 test('a trigger is a sentence', () => {
   const schedule = (cron: string) => triggerText({ type: 'schedule', cron, time_zone: 'UTC' })
   expect(schedule('0 9 * * 1')).toBe('Mondays at 9:00 (UTC)')
-  expect(schedule('5 4 * * *')).toBe('At 5 4 * * * (UTC)')
+  expect(schedule('5 4 2 * *')).toBe('At 5 4 2 * * (UTC)')
   expect(triggerText({ type: 'session', outcomes: ['failed', 'stale'] })).toBe('When a session fails or goes stale')
   expect(triggerText({ type: 'issue', on: 'both' })).toBe('When an issue is created or changes')
 })
@@ -23,4 +23,12 @@ test('the result of an action names it', () => {
   expect(resultText({ ...result, message: 'already_delegated' })).toBe(
     'Delegate it to an agent: has a delegate already',
   )
+})
+
+test('a change without a condition is explained', () => {
+  expect(withoutConditions({ type: 'issue', on: 'changed' })).toMatch(/no change within the team runs it/)
+  expect(withoutConditions({ type: 'issue', on: 'both' }, {})).toMatch(/for no other change/)
+  expect(withoutConditions({ type: 'issue', on: 'changed' }, { status: ['done'] })).toBeNull()
+  expect(withoutConditions({ type: 'issue', on: 'created' }, {})).toBeNull()
+  expect(withoutConditions({ type: 'session', outcomes: ['failed'] }, {})).toBeNull()
 })

@@ -2,12 +2,14 @@ import type {
   ActionResult,
   Automation,
   AutomationAction,
+  AutomationFilter,
   AutomationRun,
   AutomationTrigger,
   PausedReason,
   RunReason,
 } from '@baton/protocol'
 import type { Tone } from '../ui/pill.tsx'
+import { scheduleText } from './schedule.ts'
 
 export const stateWords: Record<Automation['state'], { label: string; tone: Tone }> = {
   on: { label: 'On', tone: 'ok' },
@@ -85,20 +87,9 @@ export const outcomeWords: Record<Extract<AutomationTrigger, { type: 'session' }
   stale: 'goes stale',
 }
 
-/** Schedules that need no knowledge of cron. */
-export const presets = [
-  { cron: '0 9 * * *', label: 'Every day at 9:00' },
-  { cron: '0 9 * * 1-5', label: 'Weekdays at 9:00' },
-  { cron: '0 9 * * 1', label: 'Mondays at 9:00' },
-  { cron: '0 9 1 * *', label: 'On the first of the month at 9:00' },
-]
-
 /** When it runs, as part of a sentence. */
 export function triggerText(trigger: AutomationTrigger): string {
-  if (trigger.type === 'schedule') {
-    const preset = presets.find(({ cron }) => cron === trigger.cron)
-    return `${preset?.label ?? `At ${trigger.cron}`} (${trigger.time_zone})`
-  }
+  if (trigger.type === 'schedule') return `${scheduleText(trigger.cron)} (${trigger.time_zone})`
   if (trigger.type === 'session') {
     return `When a session ${trigger.outcomes.map((outcome) => outcomeWords[outcome]).join(' or ')}`
   }
@@ -107,4 +98,16 @@ export function triggerText(trigger: AutomationTrigger): string {
     changed: 'When an issue changes',
     both: 'When an issue is created or changes',
   }[trigger.on]
+}
+
+/**
+ * Why changes hardly run it, and what to do; null if there is a condition. A change runs an automation when its
+ * conditions hold and did not hold before: without one, only issues from another team do that.
+ */
+export function withoutConditions(trigger: AutomationTrigger, filter: AutomationFilter = {}): string | null {
+  if (trigger.type !== 'issue' || trigger.on === 'created' || Object.keys(filter).length > 0) return null
+  const todo = 'Add the condition that an issue begins to meet, such as “Status: Done”'
+  return trigger.on === 'both'
+    ? `Without a condition, it runs for issues that are created or come from another team, and for no other change. ${todo}.`
+    : `Without a condition, no change within the team runs it, only issues that come from another team. ${todo}, or choose “an issue is created”.`
 }

@@ -18,6 +18,7 @@ import { ManagersOnly } from '../workspaces/managers-only.tsx'
 import { columnNames, kindNames, sourceNames, stateNames, whyManagers } from './labels.ts'
 import { useMappingChanges } from './mapping-changes.ts'
 import { Problems } from './problems.tsx'
+import { importsNothing, whySkipped } from './skipped.ts'
 
 export function ImportScreen() {
   const { isManager } = useMe()
@@ -35,6 +36,7 @@ function Details({ one }: { one: Import }) {
   const [deleting, setDeleting] = useState(false)
   const id = { import_id: one.id }
   const isBusy = one.state === 'reading' || one.state === 'running'
+  const isEmpty = importsNothing(one)
   const mapping = useMappingChanges(one.id, one.mapping)
   const act = useAction(async (work: () => Promise<unknown>) => {
     if (!(await mapping.settled())) return
@@ -64,7 +66,8 @@ function Details({ one }: { one: Import }) {
         <Button
           look="primary"
           busy={act.busy}
-          disabled={one.state === 'uploading'}
+          disabled={one.state === 'uploading' || isEmpty}
+          aria-describedby={isEmpty ? whySkippedId : undefined}
           onClick={() => act.run(() => api.startImport(id))}
         >
           Start import
@@ -76,7 +79,7 @@ function Details({ one }: { one: Import }) {
     <Page title={`Import from ${sourceNames[one.source]}`} actions={actions} width="reading">
       <Progress one={one} />
       <Failure error={mapping.error ?? act.error} />
-      {!isBusy && <Counts one={one} />}
+      {!isBusy && <Counts one={one} isEmpty={isEmpty} />}
       {!isBusy && <Mapping one={{ ...one, mapping: mapping.shown }} onChange={mapping.change} />}
       {one.problem_count > 0 && <Problems one={one} />}
       <Confirm
@@ -125,7 +128,10 @@ function Progress({ one }: { one: Import }) {
 
 const shownCounts = ['created', 'updated', 'unchanged', 'skipped'] as const
 
-function Counts({ one }: { one: Import }) {
+const whySkippedId = 'why-skipped'
+
+function Counts({ one, isEmpty }: { one: Import; isEmpty: boolean }) {
+  const why = whySkipped(one)
   const kinds = (Object.keys(kindNames) as ImportKind[]).filter((kind) =>
     shownCounts.some((name) => one.counts[kind][name] > 0),
   )
@@ -156,6 +162,12 @@ function Counts({ one }: { one: Import }) {
           ))}
         </tbody>
       </table>
+      {why && (
+        <p id={whySkippedId} className={isEmpty ? 'text-warn-ink' : 'text-ink-2'}>
+          {isEmpty && 'Nothing would be imported. '}
+          {why}
+        </p>
+      )}
     </Section>
   )
 }

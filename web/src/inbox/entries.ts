@@ -34,7 +34,11 @@ const kinds: Record<InboxKind, Kind> = {
     sentence: (actor) => `${actor} requested an app installation`,
   },
   review_requested: { icon: Bot, color: 'text-accent-ink', sentence: (actor) => `${actor} asks for your review` },
-  suggestions_ready: { icon: Bot, color: 'text-agent-ink', sentence: (actor) => `${actor} suggested changes` },
+  suggestions_ready: {
+    icon: Bot,
+    color: 'text-agent-ink',
+    sentence: (actor) => `${actor} suggested changes to issues of this team`,
+  },
   budget_reached: { icon: Gauge, color: 'text-warn-ink', sentence: (actor) => `${actor} reached its budget` },
   automation_notice: { icon: Zap, color: 'text-info-ink', sentence: () => 'Notice of an automation' },
   automation_paused: { icon: Zap, color: 'text-warn-ink', sentence: () => 'Automation paused' },

@@ -253,12 +253,15 @@ function Row({ thread, state, archive, snooze }: { thread: InboxThread; state: T
           </span>
           <span className="min-w-0 truncate text-ink-2">{sentenceOf(latest)}</span>
         </span>
-        {unread_count > 1 && (
-          <span className="tabular shrink-0 rounded-full bg-hover px-1.5 text-xs text-ink-2">
-            {unread_count}
-            <span className="sr-only"> notifications.</span>
-          </span>
-        )}
+        {/* It keeps its room in every row, so that the texts before it begin at the same place. */}
+        <span className="tabular shrink-0 text-right text-xs text-ink-2 max-sm:empty:hidden sm:w-8">
+          {unread_count > 1 && (
+            <span className="rounded-full bg-hover px-1.5 py-0.5">
+              {unread_count}
+              <span className="sr-only"> notifications.</span>
+            </span>
+          )}
+        </span>
         {snoozed_until ? (
           <span className="shrink-0 text-right text-xs text-ink-3">
             until <Time at={snoozed_until} />

@@ -35,7 +35,7 @@ export function AgentReport({ report: { by, as_of, periods, agents } }: { report
       <div className="insight-wide">
         <Chart
           caption="Agent sessions"
-          hint="By the day they were opened; what became of them."
+          hint="Counted on the day they were opened."
           kind="bars"
           series={counts(outcomes)}
           {...shared}
@@ -55,7 +55,7 @@ export function AgentReport({ report: { by, as_of, periods, agents } }: { report
       <div>
         <Chart
           caption="Time until people answered"
-          hint="Shown from 5 answers by 3 people, so that it says nothing about one of them."
+          hint="Shown where at least 3 people gave 5 answers, to protect each person's privacy."
           kind="lines"
           unit="duration"
           none="too few answers"

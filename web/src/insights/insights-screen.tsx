@@ -43,6 +43,7 @@ export function InsightsScreen() {
       }
     >
       <div className="chart-page">
+        <Printed tab={tab} search={search} />
         {tab === 'agents' ? <Agents filters={filters} /> : tab === 'flow' ? <Flow filters={filters} /> : <Deliveries />}
       </div>
     </Page>
@@ -89,6 +90,32 @@ const lengths: Record<InsightPeriodLength, string> = { day: 'By day', week: 'By 
 const dayBefore = (day: string | Date, days: number) =>
   new Date(new Date(day).getTime() - days * 86_400_000).toISOString().slice(0, 10)
 
+/** The first and the last day that the filters choose. */
+const daysOf = ({ from, to = dayBefore(new Date(), 0) }: InsightSearch) => ({ from: from ?? dayBefore(to, 89), to })
+
+const dayFormat = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' })
+
+/** The title, dates and filters, on paper only. */
+function Printed({ tab, search }: { tab: Tab; search: InsightSearch }) {
+  const teams = useTeams()
+  const { data: agents = [] } = useQuery({ ...agentsQuery, enabled: tab === 'agents' })
+  const { from, to } = daysOf(search)
+  const agent =
+    search.agent_id === 'personal' ? 'Personal agents' : agents.find(({ id }) => id === search.agent_id)?.display_name
+  const parts = [
+    dayFormat.formatRange(new Date(from), new Date(to)),
+    lengths[search.by ?? 'week'].toLowerCase(),
+    teams.find(({ id }) => id === search.team_id)?.name ?? 'all teams',
+    ...(tab === 'agents' ? [agent ?? 'all agents'] : []),
+  ]
+  return (
+    <div className="insight-print">
+      <p className="text-lg font-semibold">Insights: {labels[tab]}</p>
+      <p>{tab === 'deliveries' ? `30 days until ${dayFormat.format(new Date())}` : parts.join(', ')}</p>
+    </div>
+  )
+}
+
 function FilterBar({ tab, search }: { tab: Tab; search: InsightSearch }) {
   const navigate = useNavigate()
   const teams = useTeams()
@@ -100,18 +127,14 @@ function FilterBar({ tab, search }: { tab: Tab; search: InsightSearch }) {
       replace: true,
     })
   const { tab: _, ...filters } = search
-  const today = dayBefore(new Date(), 0)
+  const { from, to } = daysOf(search)
   return (
     <search aria-label="Filters" className="insight-filters">
       <div className="insight-date">
-        <DateButton
-          label="From"
-          day={search.from ?? dayBefore(search.to ?? today, 89)}
-          onChange={(from) => choose({ from })}
-        />
+        <DateButton label="From" day={from} onChange={(from) => choose({ from })} />
       </div>
       <div className="insight-date">
-        <DateButton label="To" day={search.to ?? today} onChange={(to) => choose({ to })} />
+        <DateButton label="To" day={to} onChange={(to) => choose({ to })} />
       </div>
       <Select
         aria-label="Period"

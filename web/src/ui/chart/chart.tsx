@@ -55,6 +55,7 @@ export function Chart({ caption, hint, kind, unit = 'count', period, periods, se
   const x = (index: number) => left + step * (index + 0.5)
   const textOf = (index: number) =>
     `${periods[index]?.name}: ${series.map(({ name, values }) => `${name} ${shownValue(values[index], format, none)}`).join(', ')}`
+  const longest = periods.reduce((text, _, index) => (textOf(index).length > text.length ? textOf(index) : text), '')
 
   const onKeyDown = (event: KeyboardEvent) => {
     const to = {
@@ -143,9 +144,6 @@ export function Chart({ caption, hint, kind, unit = 'count', period, periods, se
           )}
         </svg>
       </div>
-      <p className="chart-value" aria-hidden>
-        {at !== null && textOf(shown)}
-      </p>
       <ul className="chart-legend" aria-label="Legend">
         {series.map(({ name, tone }, index) => (
           <li key={name}>
@@ -160,6 +158,11 @@ export function Chart({ caption, hint, kind, unit = 'count', period, periods, se
           </li>
         ))}
       </ul>
+      {/* The longest text, which is hidden, keeps the room of any other. */}
+      <p className="chart-value" aria-hidden>
+        <span>{longest}</span>
+        {at !== null && <span>{textOf(shown)}</span>}
+      </p>
       {/* It scrolls sideways, which needs the keyboard too. */}
       <div id={`${id}-table`} className={open ? 'chart-table' : 'sr-only'} tabIndex={open ? 0 : undefined}>
         <table>
