@@ -63,6 +63,21 @@ async function fill({ owner, engineering }: Company, robot: ScriptedAgent, hookU
   await session.thought(markdown)
   await session.select(markdown, [{ value: markup, label: name, description: markup }, name])
 
+  await api.setTeamReview({ team_id: engineering.id, mode: 'on', accept_status: 'done' })
+  await api.updateIssue({ issue_id: issue.id, delegate_id: null })
+  await api.updateIssue({ issue_id: issue.id, delegate_id: robot.userId })
+  const delivered = await robot.session()
+  const suggestions = [{ field: 'priority' as const, value: 'high', reason: markup.slice(0, 200) }]
+  await delivered.client.suggestChanges({ session_id: delivered.id, suggestions })
+  await delivered.respond(markdown)
+  const automation = await api.createAutomation({
+    team_id: engineering.id,
+    name,
+    trigger: { type: 'issue', on: 'created' },
+    filter: { text: name },
+    actions: [{ type: 'comment', text: markup }],
+  })
+
   const answered = async () =>
     (await api.listWebhookDeliveries({ webhook_id: webhook.id, status: 'failed' })).data.length +
     (await api.listWebhookDeliveries({ webhook_id: webhook.id })).data.filter(({ attempts }) => attempts.length > 0)
@@ -71,6 +86,7 @@ async function fill({ owner, engineering }: Company, robot: ScriptedAgent, hookU
   const { data: deliveries } = await api.listWebhookDeliveries({ webhook_id: webhook.id })
   const delivery = deliveries.find(({ attempts }) => attempts.length > 0)
   const settings = ['account', 'workspace', 'members', 'teams', `teams/${engineering.id}`, 'webhooks', 'audit-log']
+  const automations = ['automations', `automations/${automation.id}`]
   const apps = [
     'agent-apps',
     `agent-apps/${robot.registered.app.id}`,
@@ -87,9 +103,12 @@ async function fill({ owner, engineering }: Company, robot: ScriptedAgent, hookU
     '/agents',
     `/agent-session/${session.id}`,
     '/inbox',
+    '/reviews',
+    '/triage',
+    '/insights',
     await installUrl(owner, robot.registered),
     `/invitations/accept?token=${encodeURIComponent(name)}`,
-    ...[...settings, ...apps, ...hooks].map((screen) => `/settings/${screen}`),
+    ...[...settings, ...automations, ...apps, ...hooks].map((screen) => `/settings/${screen}`),
   ]
 }
 
@@ -101,6 +120,7 @@ test('hostile text in every field of a workspace is only text on every screen', 
   service,
   faults,
 }) => {
+  test.slow()
   const robot = await agent({ name: `Robot ${name}` })
   const hook = await receiver()
   hook.answer = (response) => response.writeHead(500, { 'content-type': 'text/html' }).end(`${markup}${markdown}`)
