@@ -30,6 +30,9 @@ test('lists workspaces with owners, members, issues and bytes', verifies('admin.
   })
   expect(bytes).toBeGreaterThan(100_000)
   expect(text.join('\n')).toContain(scene.id)
+  const { workspaceId } = (await app.workspace()).owner
+  const { text: lines } = await runCommand(app, ['workspaces'])
+  expect(lines.find((line) => line.startsWith(workspaceId))).toMatch(/; 1 member, \d+ issues?, 0 bytes of files$/)
 })
 
 test(
