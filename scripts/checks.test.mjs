@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -315,4 +316,14 @@ describe('requirements', () => {
   test('left to PostgreSQL must be verified there', () => {
     expect(unverified(['a', 'b'], ['a', 'b', 'gone'], suite(['a']))).toEqual(['b'])
   })
+})
+
+test('a step prints one whole line into a file, whatever is printed meanwhile', () => {
+  const script = `const { step } = await import(${JSON.stringify(join(root, 'scripts', 'setup.mjs'))})
+    const working = step('Working', process.execPath, ['-e', ''])
+    console.log('{"msg":"other"}')
+    await working
+    await step('Failing', process.execPath, ['-e', 'process.exit(1)']).catch(() => {})`
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  expect(stdout).toMatch(/^\{"msg":"other"\}\n▸ Working … [\d.]+ s\n▸ Failing … failed after [\d.]+ s\n$/)
 })

@@ -16,14 +16,17 @@ export class StepFailed extends Error {}
 export async function step(title, command, args, options = {}) {
   const { show = false } = options
   const started = Date.now()
-  process.stdout.write(`▸ ${title} … ${show ? '\n' : ''}`)
+  // In a file, what other programs print meanwhile would end up in the middle of the line.
+  const begun = show || Boolean(process.stdout.isTTY)
+  if (begun) process.stdout.write(`▸ ${title} … ${show ? '\n' : ''}`)
   const { code, output } = await run(command, args, options)
   const took = `${((Date.now() - started) / 1000).toFixed(1)} s`
+  const rest = begun ? '' : `▸ ${title} … `
   if (code === 0) {
-    console.log(show ? `  ${title}: ${took}` : took)
+    console.log(show ? `  ${title}: ${took}` : `${rest}${took}`)
     return output
   }
-  console.log(`failed after ${took}`)
+  console.log(`${rest}failed after ${took}`)
   if (!show) console.error(output)
   throw new StepFailed(`${title} failed: ${[command, ...args].join(' ')}`)
 }

@@ -85,31 +85,36 @@ import { createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
 const server = createServer(async (request, response) => {
   const body = Buffer.concat(await request.toArray())
-  const expected = createHmac('sha256', process.argv[3]).update(body).digest('hex')
+  const expected = createHmac('sha256', process.env.LINEAR_WEBHOOK_SECRET).update(body).digest('hex')
   const verified = request.headers['linear-signature'] === expected
   console.log(JSON.parse(body).type, verified ? 'verified' : 'not verified')
   response.end()
 })
-server.listen(Number(process.argv[2]), '127.0.0.1', () => console.log('Receiving'))
+server.listen(Number(process.argv[2]), '127.0.0.1', () => console.log('Receiving as', process.env.NAMED))
 `
 
-test('forwards deliveries to the program, and ends with it', verifies('linear.cli-register'), async ({ app }) => {
-  const { owner } = await app.workspace()
-  const shell = await Shell.of(owner, app.rootUrl)
-  const port = await freePort()
-  const url = `http://localhost:${port}/hook`
-  const register = ['linear', 'register', '--name', 'Robot', '--webhook-url', url, '--json']
-  const { app: robot, webhook_secret: secret, settings } = (await shell.run(register)).json()
-  await writeFile(join(shell.cwd, '.env'), `LINEAR_CLIENT_ID=${settings.LINEAR_CLIENT_ID}\n`)
-  await writeFile(join(shell.cwd, 'agent.mjs'), receiver)
-  const program = [process.execPath, 'agent.mjs', String(port), secret]
-  const running = shell.start(['linear', '--forward-to', url, '--', ...program])
-  await running.says(/Receiving/)
-  await running.says(/Ready/)
-  const test = { type: 'AgentSessionEvent', action: 'created' }
-  expect((await owner.post(`/agent-apps/${robot.id}/webhook/test`, test)).body).toMatchObject({ ok: true })
-  await running.says(/AgentSessionEvent verified/)
-  await running.interrupt()
-  expect((await owner.get(`/agent-apps/${robot.id}`)).body.listener).toBeNull()
-  await expect(fetch(url)).rejects.toThrow()
-})
+test(
+  'runs the program with the settings in .env, forwards deliveries to it, and ends with it',
+  verifies('linear.cli-register'),
+  async ({ app }) => {
+    const { owner } = await app.workspace()
+    const shell = await Shell.of(owner, app.rootUrl)
+    const port = await freePort()
+    const url = `http://localhost:${port}/hook`
+    const register = ['linear', 'register', '--name', 'Robot', '--webhook-url', url, '--write', '.env', '--json']
+    await writeFile(join(shell.cwd, '.env'), 'NAMED=file\n')
+    const { app: robot } = (await shell.run(register)).json()
+    await writeFile(join(shell.cwd, 'agent.mjs'), receiver)
+    const program = [process.execPath, 'agent.mjs', String(port)]
+    const running = shell.start(['linear', '--forward-to', url, '--', ...program], { env: { NAMED: 'environment' } })
+    // What is set already wins.
+    await running.says(/Receiving as environment/)
+    await running.says(/Ready/)
+    const test = { type: 'AgentSessionEvent', action: 'created' }
+    expect((await owner.post(`/agent-apps/${robot.id}/webhook/test`, test)).body).toMatchObject({ ok: true })
+    await running.says(/AgentSessionEvent verified/)
+    await running.interrupt()
+    expect((await owner.get(`/agent-apps/${robot.id}`)).body.listener).toBeNull()
+    await expect(fetch(url)).rejects.toThrow()
+  },
+)

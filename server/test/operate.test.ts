@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { verifies } from '../../conformance/requirements.ts'
 import { commands } from '../src/operate/commands.ts'
 import { filledDataDir } from './empty-databases.ts'
-import { operate } from './operate.ts'
+import { operate, startOperate } from './operate.ts'
 import { newDataDir, ServiceProcess } from './service-process.ts'
 
 const login = { email: 'ann@example.com', password: 'a password' }
@@ -80,6 +80,26 @@ test('the command explains what is wrong', { timeout: 60_000 }, async () => {
   expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('BATON_SECRET_KEY is not set') })
   const wrong = await operate(['reset-link', 'ann'], { BATON_DATA_DIR: dir })
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('ann is not an e-mail address') })
+})
+
+test('another user is told to run commands as the user of the service', {
+  // Only root can start a process of another user.
+  skip: onEmbedded.skip || process.getuid?.() !== 0,
+  timeout: 300_000,
+}, async () => {
+  const dir = await dataDir()
+  const service = await started({ BATON_DATA_DIR: dir })
+  const told = async (...args: string[]) => {
+    const { code, stderr } = await startOperate(args, { BATON_DATA_DIR: dir }, { uid: 65534 }).ended
+    expect({ args, code }).toEqual({ args, code: 1 })
+    return stderr
+  }
+  const advice = 'Run the command as the user of the service, or as root.'
+  expect(await told('reset-link', 'ann@example.com')).toContain(`secret.key cannot be read by this user. ${advice}`)
+  expect(await told('status')).toContain(`operate.sock cannot be opened by this user. ${advice}`)
+  await service.kill('SIGTERM')
+  expect(await told('status')).toContain(advice)
+  expect(await told('move', '--to', 'postgres://none')).toContain('cannot be used by this user')
 })
 
 /** A request to the socket. */

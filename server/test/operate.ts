@@ -30,9 +30,12 @@ const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const program = file(process.env.BATON_TEST_BUNDLE ? '../../scripts/operate.mjs' : 'operate-program.mjs')
 
 /** Runs `npm run operate` in its own process, with these settings only. */
-export function startOperate(args: string[], env: Record<string, string>) {
+export function startOperate(args: string[], env: Record<string, string>, as: { uid?: number } = {}) {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(BATON_|DATABASE_URL$)/.test(name))
-  const child = spawn(process.execPath, [program, ...args], { env: { ...Object.fromEntries(inherited), ...env } })
+  const child = spawn(process.execPath, [program, ...args], {
+    ...as,
+    env: { ...Object.fromEntries(inherited), ...env },
+  })
   const ended = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
     const output = { stdout: '', stderr: '' }
     child.stdout.on('data', (text) => {

@@ -25,7 +25,8 @@ export const dev: Command = {
   summary: 'register, install and run the agent in this directory',
   usage: ['[--port N] [-- COMMAND …]'],
   about: `Registers the app of manifest.json or updates it, installs it with your login, writes .env, forwards its
-deliveries to localhost, and runs main of package.json, or COMMAND. Restarts it when it ends or a file is saved.`,
+deliveries to localhost, and runs main of package.json, or COMMAND. Restarts it when it ends or a source
+file, .env or manifest.json is saved.`,
   example: 'dev',
   options: {
     ...account,

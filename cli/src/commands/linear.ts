@@ -23,7 +23,8 @@ export const linear: Command = {
   about: `register creates an app that uses Linear's API. It shows LINEAR_CLIENT_ID, LINEAR_CLIENT_SECRET,
 LINEAR_WEBHOOK_SECRET and LINEAR_API_URL, or writes them to a file. An http webhook URL on this machine is
 reached with --forward-to.
-Otherwise runs COMMAND, a Node program, so that its calls of Linear's API reach Baton.
+Otherwise runs COMMAND, a Node program, so that its calls of Linear's API reach Baton. Its environment has the
+settings in .env of this directory, except those that are set already.
 With --forward-to, deliveries of the app come to this machine as with \`listen\`.`,
   example: 'linear --forward-to http://localhost:4000/webhook -- node agent.js',
   options: {
@@ -100,12 +101,13 @@ async function runAgent(call: Call) {
   const stop = new AbortController()
   const signal = AbortSignal.any([call.signal, stop.signal])
   const relaying = target === undefined ? undefined : forward(call, account, target, signal)
+  const env: NodeJS.ProcessEnv = { ...readEnvSync('.env'), ...process.env }
   const child = spawn(program, args, {
     stdio: 'inherit',
     env: {
-      ...process.env,
+      ...env,
       BATON_LINEAR_URL: account.url,
-      NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --require ${JSON.stringify(preload)}`.trim(),
+      NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} --require ${JSON.stringify(preload)}`.trim(),
     },
   })
   const onAbort = () => child.kill('SIGTERM')

@@ -40,14 +40,19 @@ export interface Made extends Summary {
 }
 
 /** Passes a backup to `use`, compressed, while the service goes on. */
-export async function backUp(service: Service, use: (backup: Readable) => Promise<void>, options: Options) {
+export async function backUp(
+  service: Service,
+  use: (backup: Readable) => Promise<void>,
+  options: Options,
+): Promise<{ hasKey: boolean }> {
   const { config, db, clock } = service
   const { database } = config
   const description = { madeAt: clock.now(), files: options.withFiles ? 'copied' : 'listed' } as const
   if (database.kind === 'embedded') {
     const dataDir = resolve(database.dataDir)
     const key = options.withoutKey ? null : keyIn(dataDir)
-    return withEmbeddedBackup({ ...options, ...description, db, dataDir, key }, use)
+    await withEmbeddedBackup({ ...options, ...description, db, dataDir, key }, use)
+    return { hasKey: key !== null }
   }
   // A connection of its own: the service's have time limits.
   const own = new Db(
@@ -57,6 +62,7 @@ export async function backUp(service: Service, use: (backup: Readable) => Promis
   try {
     // The key is never in a backup of PostgreSQL: other programs can read the database, but not the key.
     await withBackup(own, { ...description, key: null }, use)
+    return { hasKey: false }
   } finally {
     await own.close()
   }

@@ -48,7 +48,7 @@ export async function move({ dataDir, url, clock, progress, signal }: Move): Pro
   if (!dataDir.hasDatabase) throw new LoadRefused(`BATON_DATA_DIR ${dataDir.path} has no database to move.`)
   const source = await dataDir.openDatabase(progress, ({ message }) => progress(message), { purpose: 'move' })
   try {
-    await (await openPostgres(url, () => {}, progress)).close()
+    await (await openPostgres(url, () => {}, progress, '--to')).close()
     const target = new Db(
       connectPostgres(url, () => {}, { unlimited: true }),
       { guarded: false },

@@ -47,7 +47,12 @@ export class DataDir {
           `BATON_DATA_DIR ${dir} is in use by process ${error.pid}; stop that one or choose another directory`,
         )
       }
-      throw new ConfigError(`BATON_DATA_DIR ${dir} cannot be used: ${(error as Error).message}`)
+      const { code, message } = error as NodeJS.ErrnoException
+      throw new ConfigError(
+        code === 'EACCES'
+          ? `BATON_DATA_DIR ${dir} cannot be used by this user (${message}): run this as the user who owns it`
+          : `BATON_DATA_DIR ${dir} cannot be used: ${message}`,
+      )
     }
   }
 

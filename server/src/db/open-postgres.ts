@@ -15,6 +15,8 @@ export async function openPostgres(
   url: string,
   onError: (error: Error) => void,
   print: (line: string) => void,
+  /** What the operator gave the URL with. */
+  setting = 'DATABASE_URL',
 ): Promise<Db> {
   const db = new Db(connectPostgres(url, onError), { guarded: false })
   for (let second = 0; ; second++) {
@@ -24,19 +26,19 @@ export async function openPostgres(
       )
       if (!server || server.version < oldestServer) {
         throw new ConfigError(
-          `DATABASE_URL points to PostgreSQL ${server?.version}; version ${oldestServer} or later is required`,
+          `${setting} points to PostgreSQL ${server?.version}; version ${oldestServer} or later is required`,
         )
       }
       if (await sharesConnections(url)) {
         throw new ConfigError(
-          'DATABASE_URL points to a pooler in transaction mode; use the address of the server, or session mode',
+          `${setting} points to a pooler in transaction mode; use the address of the server, or session mode`,
         )
       }
       return db
     } catch (error) {
       if (error instanceof ConfigError || !isStarting(error) || second >= secondsToWait) {
         await db.close()
-        throw error instanceof ConfigError ? error : new ConfigError(`DATABASE_URL cannot be used: ${reason(error)}`)
+        throw error instanceof ConfigError ? error : new ConfigError(`${setting} cannot be used: ${reason(error)}`)
       }
       if (second === 0) print(`Waiting for the database: ${reason(error)}`)
       await sleep(1000)

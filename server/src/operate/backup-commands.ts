@@ -39,14 +39,22 @@ export const backup: Command = {
           bytes += chunk.length
         }
       }
-      await backUp(ctx, writeAll, options)
-      return { json: { bytes }, text: [`Wrote ${bytes} bytes. Uploaded files are listed in them, not contained.`] }
+      const { hasKey } = await backUp(ctx, writeAll, options)
+      return {
+        json: { bytes, has_key: hasKey },
+        text: [`Wrote ${bytes} bytes. Uploaded files are listed in them, not contained.`, keyAdvice(hasKey)],
+      }
     }
     const isFile = output.endsWith('.backup') && !(existsSync(output) && statSync(output).isDirectory())
     const path = resolve(isFile ? output : join(output, nameOf(ctx.clock.now())))
     return written(await writeBackupFile(ctx, path, options))
   },
 }
+
+const keyAdvice = (hasKey: boolean) =>
+  hasKey
+    ? 'It contains the secret key: keep it as you keep that.'
+    : 'It does not contain the secret key: keep that elsewhere.'
 
 function written({ file, bytes, files, ...summary }: Made) {
   const missing = files?.missing ?? []
@@ -58,9 +66,7 @@ function written({ file, bytes, files, ...summary }: Made) {
       files
         ? `Uploaded files: ${files.listed} listed, ${files.copied} new ones copied to ${filesBeside(dirname(file))}.`
         : 'Uploaded files are not in a directory; they are listed, not copied.',
-      summary.header.hasKey
-        ? 'It contains the secret key: keep it as you keep that.'
-        : 'It does not contain the secret key: keep that elsewhere.',
+      keyAdvice(summary.header.hasKey),
       ...(missing.length > 0
         ? [`${missing.length} uploaded files are missing in the storage: run files-check. The backup has all the rest.`]
         : []),
@@ -174,7 +180,7 @@ export const moveCommand: Command = {
         text: [
           `Moved ${rowsIn({ tables: Object.keys(tables).length, rows })} to ${placeOf(url)}; counts and sums are equal.`,
           `Nothing in ${dataDir.path} was deleted, but no service starts there any more. Start it with:`,
-          ...Object.entries(settings).map(([name, value]) => `${name}=${value}`),
+          ...Object.entries(settings).map(([name, value]) => `export ${name}=${value}`),
         ],
       }
     }),

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { createInterface } from 'node:readline'
 import { ConfigError } from '../config.ts'
-import type { Answer, Call } from './command.ts'
+import { type Answer, asItsUser, type Call, isForbidden } from './command.ts'
 import { commandPath, type Line } from './socket.ts'
 
 /** Runs a command in the service that listens on the socket. Undefined if none does. */
@@ -38,6 +38,7 @@ async function send(
     return response
   } catch (error) {
     if (['ENOENT', 'ECONNREFUSED'].includes(String((error as NodeJS.ErrnoException).code))) return undefined
+    if (isForbidden(error)) throw new ConfigError(`${socketPath} cannot be opened by this user. ${asItsUser}`)
     throw new ConfigError(`The service cannot be asked through ${socketPath}: ${(error as Error).message}`)
   }
 }

@@ -12,6 +12,10 @@ export class UsageError extends Error {}
 /** Ends a command with exit code 3. Throw it only while nothing is changed. */
 export class Refusal extends Error {}
 
+/** The data of a service belongs to its user. */
+export const isForbidden = (error: unknown) => (error as NodeJS.ErrnoException).code === 'EACCES'
+export const asItsUser = 'Run the command as the user of the service, or as root.'
+
 /**
  * `text`: `--name VALUE`. `path`: the same, made absolute where the command was typed, because a running service works
  * in another directory; `-` stays. `flag`: `--name`. Positional ones are given without their name, in the order of the

@@ -67,8 +67,12 @@ export const checkDatabase: Record<string, Check> = {
       fsync: string
       commit: string
     }
-    // The embedded database syncs its files itself.
-    if (db.kind === 'embedded') return ok('The embedded database syncs what it commits')
+    if (db.kind === 'embedded') {
+      // PGlite always runs with fsync off.
+      return warn(
+        'The embedded database does not wait for the disk: a power failure or a crash of the operating system can lose or damage it. Make backups, or use PostgreSQL.',
+      )
+    }
     if (fsync === 'off') return warn('fsync is off: a power loss can destroy the database. Set fsync = on.')
     return commit === 'off'
       ? warn('synchronous_commit is off: a crash can lose the last changes. Set synchronous_commit = on.')

@@ -74,9 +74,11 @@ async function checkNewestBackup({ config: { backup }, db, clock }: Context) {
   if (!backup.dir) return warn('None is scheduled: set BATON_BACKUP_DIR, or make backups in another way.')
   const dir = resolve(backup.dir)
   const now = clock.now()
-  const due = new Cron(backup.at, { timezone: 'UTC', paused: true }).previousRuns(2, now)[1]
+  const schedule = new Cron(backup.at, { timezone: 'UTC', paused: true })
+  const due = schedule.previousRuns(2, now)[1]
   if (!due) return warn(`BATON_BACKUP_AT "${backup.at}" was never due.`)
-  const times = readdirSync(dir).flatMap((name) => {
+  // The first backup makes the directory.
+  const times = (existsSync(dir) ? readdirSync(dir) : []).flatMap((name) => {
     const [, year, month, day, hour, minute, second] = backupName.exec(name) ?? []
     return year ? [new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)] : []
   })
@@ -85,7 +87,10 @@ async function checkNewestBackup({ config: { backup }, db, clock }: Context) {
   const remedy = `See why in the log of the workers, and make one: operate backup.`
   if (newest) return fail(`Made at ${newest.toISOString()}, longer than two periods ago. ${remedy}`)
   const first = await db.row<{ at: string }>(sql`select min(applied_at) as at from migrations`)
+  const next = `The next is due at ${schedule.nextRun(now)?.toISOString() ?? 'no time'}`
   return first && new Date(first.at) > due
-    ? ok('The first one is not due yet')
-    : fail(`There is none in ${dir}. ${remedy}`)
+    ? ok(`There is none yet. ${next}`)
+    : fail(
+        `There is none in ${dir} yet. ${next}; to have one now: operate backup. If one was due since BATON_BACKUP_DIR was set, see why in the log of the workers.`,
+      )
 }

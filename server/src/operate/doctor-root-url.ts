@@ -14,42 +14,41 @@ const firstEventWithinMs = 2000
 const expiresSoonMs = days(14)
 
 /** The address that browsers and agents use, with the proxy in front of this instance. */
-export const checkRootUrl: Record<string, Check> = {
-  async 'root URL'({ config: { rootUrl }, clock }) {
-    const response = await get(`${rootUrl}/readyz`, {}, answerWithinMs).catch((error: Error) => error)
-    if (response instanceof Error) {
-      return fail(
-        `${rootUrl} does not answer (${response.message}): start Baton, or correct BATON_ROOT_URL or its proxy.`,
-      )
-    }
-    const expires = certificateEnd(response)
-    response.destroy()
-    if (response.statusCode !== 200) {
-      return fail(`${rootUrl}/readyz answers ${response.statusCode}: see why in the log, or correct the proxy.`)
-    }
-    if (expires && expires < plus(clock.now(), expiresSoonMs)) {
-      return warn(`The certificate of ${rootUrl} expires at ${expires.toISOString()}: renew it.`)
-    }
-    return ok(`${rootUrl} answers`)
-  },
+export const checkRootUrl: Check = async ({ config: { rootUrl }, clock }) => {
+  const response = await get(`${rootUrl}/readyz`, {}, answerWithinMs).catch((error: Error) => error)
+  if (response instanceof Error) {
+    return fail(
+      `${rootUrl} does not answer (${response.message}): start Baton, or correct BATON_ROOT_URL or its proxy.`,
+    )
+  }
+  const expires = certificateEnd(response)
+  response.destroy()
+  if (response.statusCode !== 200) {
+    return fail(`${rootUrl}/readyz answers ${response.statusCode}: see why in the log, or correct the proxy.`)
+  }
+  if (expires && expires < plus(clock.now(), expiresSoonMs)) {
+    return warn(`The certificate of ${rootUrl} expires at ${expires.toISOString()}: renew it.`)
+  }
+  return ok(`${rootUrl} answers`)
+}
 
-  async 'event stream'(ctx) {
-    const login = await temporaryLogin(ctx)
-    if (!login) return warn('Not checked: no workspace has an owner yet.')
-    try {
-      const received = await firstEvent(`${ctx.config.baseUrl}/live`, {
-        authorization: `Bearer ${login.token}`,
-        'x-workspace-id': login.workspaceId,
-      })
-      // With single sign-on only, this login is refused.
-      if (received === 401) return warn('Not checked: only logins of a provider are accepted.')
-      return received === 'prompt'
-        ? ok('The first event arrives within 2 s')
-        : fail('The first event of a stream does not arrive within 2 s: turn off response buffering in the proxy.')
-    } finally {
-      await endLogin(ctx.db, sha256(login.token))
-    }
-  },
+/** Whether the proxy passes events on at once. */
+export const checkEventStream: Check = async (ctx) => {
+  const login = await temporaryLogin(ctx)
+  if (!login) return warn('Not checked: no workspace has an owner yet.')
+  try {
+    const received = await firstEvent(`${ctx.config.baseUrl}/live`, {
+      authorization: `Bearer ${login.token}`,
+      'x-workspace-id': login.workspaceId,
+    })
+    // With single sign-on only, this login is refused.
+    if (received === 401) return warn('Not checked: only logins of a provider are accepted.')
+    return received === 'prompt'
+      ? ok('The first event arrives within 2 s')
+      : fail('The first event of a stream does not arrive within 2 s: turn off response buffering in the proxy.')
+  } finally {
+    await endLogin(ctx.db, sha256(login.token))
+  }
 }
 
 /** A stream needs a login. This one lasts a minute, cannot be used for anything that needs a recent login, and is ended. */

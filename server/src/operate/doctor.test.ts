@@ -59,6 +59,14 @@ test('finds nothing wrong in a healthy installation', verifies('admin.doctor-hea
     'event stream',
   ])
   expect(findings.find(({ check }) => check === 'event stream')?.state).toBe('ok')
+  const durability = findings.find(({ check }) => check === 'durability')
+  if (ctx.db.kind === 'embedded') {
+    expect(durability).toMatchObject({
+      state: 'warn',
+      message: expect.stringMatching(/does not wait for the disk.*power/),
+    })
+    expect(await ctx.db.row(sql`select current_setting('fsync') as fsync`)).toEqual({ fsync: 'off' })
+  }
 })
 
 test('finds a wrong key', verifies('admin.doctor-finds'), async ({ startApp }) => {
@@ -94,8 +102,12 @@ test('finds a clock that differs by more than 2 seconds', verifies('admin.doctor
 test('finds a root URL that does not answer', verifies('admin.doctor-finds'), async ({ app }) => {
   const rootUrl = `http://127.0.0.1:${await freePort()}`
   const ctx = await installation(app, { rootUrl, baseUrl: `${rootUrl}/api/v1` })
-  const found = await failed(ctx)
-  expect(found).toContainEqual(fails('root URL', /does not answer \(.*ECONNREFUSED.*BATON_ROOT_URL/)[0])
+  await app.workspace()
+  const found = await examine(ctx)
+  expect(found.filter(({ state }) => state === 'fail')).toEqual(
+    fails('root URL', /does not answer \(.*ECONNREFUSED.*BATON_ROOT_URL/),
+  )
+  expect(found.at(-1)).toEqual({ check: 'event stream', state: 'warn', message: 'Not checked: see root URL.' })
 })
 
 test('finds a proxy that buffers', verifies('admin.doctor-finds'), async ({ app }) => {
@@ -128,8 +140,9 @@ test('finds a newest backup that is older than two periods', verifies('admin.doc
   const ctx = await installation(app)
   // It is due at every third hour; the last two times are 9:00 and 6:00.
   const clock = { ...systemClock, now: () => new Date('2026-03-01T10:00:00Z') }
-  const at = async (...times: string[]) => {
-    const backup = { dir: backupDir(times.map((time) => new Date(time))), at: '0 */3 * * *', keep: 14 }
+  const at = (...times: string[]) => inDirectory(backupDir(times.map((time) => new Date(time))))
+  const inDirectory = async (dir: string) => {
+    const backup = { dir, at: '0 */3 * * *', keep: 14 }
     const found = await examine({ ...ctx, clock, config: { ...ctx.config, backup } })
     return found.find(({ check }) => check === 'newest backup')
   }
@@ -138,9 +151,15 @@ test('finds a newest backup that is older than two periods', verifies('admin.doc
     state: 'fail',
     message: expect.stringMatching(/2026-03-01T05:59:59.999Z.*operate backup/),
   })
-  expect(await at()).toMatchObject({ state: 'fail', message: expect.stringContaining('There is none') })
+  const missing = join(backupDir([]), 'missing')
+  const none = {
+    state: 'fail',
+    message: expect.stringMatching(/none in .* yet.*2026-03-01T12:00:00.000Z.*operate backup/),
+  }
+  expect([await at(), await inDirectory(missing)]).toMatchObject([none, none])
   await app.ctx.db.run(sql`update migrations set applied_at = '2026-03-01T07:00:00Z'`)
-  expect(await at()).toMatchObject({ state: 'ok' })
+  const notDue = { state: 'ok', message: 'There is none yet. The next is due at 2026-03-01T12:00:00.000Z' }
+  expect([await at(), await inDirectory(missing)]).toMatchObject([notDue, notDue])
 })
 
 test('warns of late deliveries and failing endpoints', async ({ startApp }) => {

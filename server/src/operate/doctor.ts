@@ -3,8 +3,8 @@ import { differingMigrations } from '../db/migrate.ts'
 import { type Command, exitCodes } from './command.ts'
 import { checkDatabase, checkWork } from './doctor-database.ts'
 import { checkMachine } from './doctor-machine.ts'
-import { checkRootUrl } from './doctor-root-url.ts'
-import { type Check, type Finding, fail, ok } from './finding.ts'
+import { checkEventStream, checkRootUrl } from './doctor-root-url.ts'
+import { type Check, type Finding, fail, ok, warn } from './finding.ts'
 
 async function checkMigrations({ db }: Context) {
   const { missing, unknown } = await differingMigrations(db)
@@ -27,7 +27,11 @@ export async function examine(ctx: Context): Promise<Finding[]> {
   }
   await run({ ...checkMachine, ...checkDatabase, migrations: checkMigrations })
   // They read tables, which may be others if migrations differ.
-  if (findings.at(-1)?.state === 'ok') await run({ ...checkWork, ...checkRootUrl })
+  if (findings.at(-1)?.state === 'ok') {
+    await run({ ...checkWork, 'root URL': checkRootUrl })
+    const answers = findings.at(-1)?.state !== 'fail'
+    await run({ 'event stream': answers ? checkEventStream : async () => warn('Not checked: see root URL.') })
+  }
   return findings
 }
 

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { systemClock } from '../clock.ts'
 import { type Config, ConfigError } from '../config.ts'
@@ -8,7 +7,7 @@ import { checkFiles } from '../files/check.ts'
 import { linkUrl } from '../login/links.ts'
 import { signOperatorLink } from '../login/operator-link.ts'
 import { needsSso } from '../login/sso-only.ts'
-import { type Command, exitCodes } from './command.ts'
+import { asItsUser, type Command, exitCodes, isForbidden } from './command.ts'
 
 export const resetLink: Command = {
   name: 'reset-link',
@@ -33,8 +32,15 @@ export const resetLink: Command = {
 function secretKeyOf({ secretKey, database }: Config): Buffer {
   if (secretKey) return secretKey
   const file = keyFileIn(resolve(database.kind === 'embedded' ? database.dataDir : '.'))
-  if (existsSync(file)) return readKeyFile(file)
-  throw new ConfigError(`BATON_SECRET_KEY is not set, and ${file} does not exist: run this with the service's settings`)
+  try {
+    return readKeyFile(file)
+  } catch (error) {
+    if (isForbidden(error)) throw new ConfigError(`${file} cannot be read by this user. ${asItsUser}`)
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw new ConfigError(
+      `BATON_SECRET_KEY is not set, and ${file} does not exist: run this with the service's settings`,
+    )
+  }
 }
 
 export const filesCheck: Command = {

@@ -47,7 +47,7 @@ async function runHere(command: Command, call: Omit<Call, 'config'>, config: Con
   if (command.needs === 'configuration') return command.run({ ...call, config })
   if (command.needs === 'stopped') {
     const dataDir =
-      config.database.kind === 'embedded' ? await DataDir.open(config.database.dataDir).catch(inUse) : null
+      config.database.kind === 'embedded' ? await DataDir.open(config.database.dataDir).catch(mustStop) : null
     return command.run({ ...call, config, dataDir }).finally(() => dataDir?.close())
   }
   const socket = socketPath(config)
@@ -55,6 +55,11 @@ async function runHere(command: Command, call: Omit<Call, 'config'>, config: Con
   if (answer) return answer
   const { ctx, close } = await openContext(config, { unchecked: command.unchecked ?? false }).catch(inUse)
   return command.run({ ...call, config, ctx }).finally(close)
+}
+
+function mustStop(error: Error): never {
+  if (!(error instanceof DataDirInUse)) throw error
+  throw new Refusal(`${error.message}. This command works only while the service is stopped.`)
 }
 
 function inUse(error: Error): never {

@@ -30,6 +30,10 @@ test('lists workspaces with owners, members, issues and bytes', verifies('admin.
   })
   expect(bytes).toBeGreaterThan(100_000)
   expect(text.join('\n')).toContain(scene.id)
+  const { owner } = await app.workspace()
+  await owner.post('/issues', { title: 'The only one' })
+  const { text: lines } = await runCommand(app, ['workspaces'])
+  expect(lines.find((line) => line.startsWith(owner.workspaceId))).toMatch(/; 3 members, 1 issue, 0 bytes of files$/)
 })
 
 test(

@@ -36,12 +36,14 @@ export const listWorkspaces: Command = {
           ? ['There is no workspace']
           : workspaces.map(
               ({ id, name, owners, members, issues, bytes, deletion_at }) =>
-                `${id}  ${name}: ${owners.join(', ') || 'no owner'}; ${members} members, ${issues} issues, ${bytes} bytes of files` +
+                `${id}  ${name}: ${owners.join(', ') || 'no owner'}; ${counted(members, 'member')}, ${counted(issues, 'issue')}, ${counted(bytes, 'byte')} of files` +
                 (deletion_at ? `; will be deleted at ${deletion_at}` : ''),
             ),
     }
   },
 }
+
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
 
 const retryMs = 1000
 
