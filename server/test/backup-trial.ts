@@ -58,7 +58,10 @@ export async function fill(url: string, receiver: Receiver) {
   return { person, headers, appHeaders, pending, secret: webhook.secret }
 }
 
-/** The responses of all lists that need only a login, and are JSON. A worker counts insights again after the restore. */
+/**
+ * The responses of all lists that need only a login, and are JSON. A worker counts insights again after the restore. The
+ * time of the last use is renewed every minute, and is left out.
+ */
 export async function everyList(person: Outsider) {
   const lists = (Object.values(routes) as Route[]).filter(
     ({ method, path, at, stream }) =>
@@ -69,6 +72,9 @@ export async function everyList(person: Outsider) {
       !path.startsWith('/insights/') &&
       path !== routes.exportAuditEntries.path,
   )
-  const answers = lists.map(async ({ path }) => [path, (await person('GET', path)).body] as const)
+  const answers = lists.map(async ({ path }) => [path, withoutLastUse((await person('GET', path)).body)] as const)
   return Object.fromEntries(await Promise.all(answers))
 }
+
+const withoutLastUse = (body: unknown) =>
+  JSON.parse(JSON.stringify(body ?? null, (key, value) => (key === 'last_used_at' ? undefined : value)))
