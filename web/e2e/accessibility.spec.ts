@@ -6,7 +6,7 @@ import { withService } from './service.ts'
 import { narrow } from './viewports.ts'
 
 /** Each group has a workspace of its own, so that they run side by side. */
-const groups = 2
+const groups = 4
 
 for (let group = 0; group < groups; group++) {
   // A screen that fails does not stop the others.

@@ -29,7 +29,7 @@ test('a member chooses what is mailed, with the keyboard', async ({ page, compan
   await page.goto('/settings/notifications')
   await expect(page.getByText('You get no notifications by mail until the address is verified.')).toBeVisible()
   // Only managers get the others.
-  await expect(page.getByRole('list', { name: 'Kinds of notification' }).getByRole('listitem')).toHaveCount(6)
+  await expect(page.getByRole('list', { name: 'Kinds of notification' }).getByRole('listitem')).toHaveCount(10)
   await checkAxe(page)
   await page.getByLabel('Mentions').focus()
   keyboardOnly(page)
@@ -102,7 +102,7 @@ test.describe('on a phone', () => {
   test('the settings of a manager fit a narrow screen', async ({ page, company }) => {
     await signedIn(page, company.owner)
     await page.goto('/settings/notifications')
-    await expect(page.getByRole('list', { name: 'Kinds of notification' }).getByRole('listitem')).toHaveCount(10)
+    await expect(page.getByRole('list', { name: 'Kinds of notification' }).getByRole('listitem')).toHaveCount(14)
     expect(await scrolledSideways(page)).toEqual([])
     await checkAxe(page)
   })
