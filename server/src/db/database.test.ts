@@ -187,6 +187,9 @@ describe('a statement', () => {
 
 test.skipIf(!process.env.DATABASE_URL)('a transaction is retried after a deadlock', async () => {
   await db.run(sql`insert into notes values (11, 'x'), (12, 'x')`)
+  onTestFinished(async () => {
+    await db.run(sql`delete from notes where id in (11, 12)`)
+  })
   let arrived = 0
   let release = () => {}
   const bothHaveOne = new Promise<void>((resolve) => {
@@ -202,10 +205,10 @@ test.skipIf(!process.env.DATABASE_URL)('a transaction is retried after a deadloc
       await tx.run(sql`update notes set text = text || ${first}::text where id = ${second}`)
     })
   await Promise.all([swap(11, 12), swap(12, 11)])
-  expect(attempts).toBe(3)
+  // The one that begins again may take its row before the other gets it: then they wait for each other once more.
+  expect(attempts).toBeGreaterThanOrEqual(3)
   const rows = await db.rows<{ text: string }>(sql`select text from notes where id in (11, 12)`)
   for (const { text } of rows) expect([...text.slice(1).matchAll(/1[12]/g)].map(String).sort()).toEqual(['11', '12'])
-  await db.run(sql`delete from notes where id in (11, 12)`)
 })
 
 describe('values', () => {
