@@ -41,8 +41,8 @@ export async function fill(
 async function loadAutomations(run, automationId) {
   await run(
     `insert into automations (id, workspace_id, team_id, owner_id, name, trigger, filter, actions, agent_ids, state, created_at, updated_at)
-     select ${id('aut', 'row_number() over ()')}, t.workspace_id, t.id, a.owner_id, 'Watcher', a.trigger, '{}', a.actions, '{}', 'off', now(), now()
-     from automations a cross join teams t cross join generate_series(1, 20) n where a.id = $1`,
+     select ${id('aut', 'row_number() over ()')}, w.id, a.team_id, a.owner_id, 'Watcher', a.trigger, '{}', a.actions, '{}', 'off', now(), now()
+     from automations a cross join workspaces w cross join generate_series(1, 200) n where a.id = $1`,
     [automationId],
   )
   await run(

@@ -32,6 +32,8 @@ export interface Demo {
   /** The session of the completed issue, which has changes and usage. */
   changedSessionId: string
   teamId: string
+  /** Design, which no agent app depends on. */
+  deletableTeamId: string
   projectId: string
   appId: string
   /** An app that is not installed; a member requested it. */
@@ -69,6 +71,7 @@ export async function withDemo(url: string, work: (demo: Demo) => Promise<void>)
     const inside = await delegateInside(ada)
     const account = await signUp(url, 'Nora Newcomer')
     const { token } = await ada.api.createInvitation({ email: account.email, role: 'member' })
+    const { data: teams } = await ada.api.listTeams()
     const { data: projects } = await ada.api.listProjects()
     const { data: sessions } = await ada.api.listAgentSessions({ issue_id: issues.complete.id })
     await createCycles(ada, issues.working.team_id ?? '')
@@ -81,6 +84,7 @@ export async function withDemo(url: string, work: (demo: Demo) => Promise<void>)
       inside,
       changedSessionId: sessions[0]?.id ?? '',
       teamId: issues.working.team_id ?? '',
+      deletableTeamId: teams.find(({ key }) => key === 'DES')?.id ?? '',
       projectId: projects[0]?.id ?? '',
       appId: robot.registered.app.id,
       requestedAppId: scribe.registered.app.id,

@@ -237,7 +237,7 @@ export const screens: Screen[] = [
   { name: 'settings-team', path: ({ teamId }) => `/settings/teams/${teamId}` },
   {
     name: 'settings-team-delete',
-    path: ({ teamId }) => `/settings/teams/${teamId}`,
+    path: ({ deletableTeamId }) => `/settings/teams/${deletableTeamId}`,
     steps: async (page) => {
       await page.getByRole('button', { name: 'Delete team' }).click()
       await expect(page.getByRole('dialog')).toBeVisible()
