@@ -40,9 +40,13 @@ export async function fill(
 /** 200 automations in each of 21 workspaces, of which ours has 20,000 runs of one. */
 async function loadAutomations(run, automationId) {
   await run(
+    `insert into teams (id, workspace_id, name, key, created_at, updated_at)
+     select ${id('team', 'n')}, ${id('wsp', 'n')}, 'Other', 'ENG', now(), now() from generate_series(1, 20) n`,
+  )
+  await run(
     `insert into automations (id, workspace_id, team_id, owner_id, name, trigger, filter, actions, agent_ids, state, created_at, updated_at)
-     select ${id('aut', 'row_number() over ()')}, w.id, a.team_id, a.owner_id, 'Watcher', a.trigger, '{}', a.actions, '{}', 'off', now(), now()
-     from automations a cross join workspaces w cross join generate_series(1, 200) n where a.id = $1`,
+     select ${id('aut', 'row_number() over ()')}, t.workspace_id, t.id, a.owner_id, 'Watcher', a.trigger, '{}', a.actions, '{}', 'off', now(), now()
+     from automations a cross join teams t cross join generate_series(1, 200) n where a.id = $1`,
     [automationId],
   )
   await run(

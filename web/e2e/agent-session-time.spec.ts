@@ -43,7 +43,7 @@ test('the shortcut stops too; a final message ends it at once; removing the dele
   await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible()
   await page.keyboard.press('Control+.')
   await (await robot.stop()).respond('Left as it was.')
-  await expect(page.getByRole('region', { name: 'Answer' })).toContainText('Left as it was.')
+  await expect(page.getByRole('article', { name: 'Answer' })).toContainText('Left as it was.')
   await expect(page.getByText('Stopped. This session is closed.')).toBeVisible()
   await checkAxe(page)
   await page.goto('/issues')

@@ -68,7 +68,7 @@ test('the next activity replaces an ephemeral one, and the answer is expanded', 
   await expect(page.getByText('10 %')).toBeHidden()
   await session.respond('It **opens** now.')
   await expect(page.getByText('90 %')).toBeHidden()
-  await expect(page.getByRole('region', { name: 'Answer' })).toContainText('It opens now.')
+  await expect(page.getByRole('article', { name: 'Answer' })).toContainText('It opens now.')
   await expect(page.getByText('Done', { exact: true })).toBeVisible()
   await page.getByRole('button', { name: 'Show all (2)' }).click()
   await expect(page.getByText('10 %')).toBeVisible()
@@ -176,7 +176,7 @@ test('a message restarts a finished session, and an unsent one is kept', async (
   const robot = await agent({ name: 'Fixer' })
   const session = await delegated(page, company, robot)
   await session.fail('The door is locked.', 'no_key')
-  await expect(page.getByRole('region', { name: 'Failed' })).toContainText('no_key')
+  await expect(page.getByRole('article', { name: 'Failed' })).toContainText('no_key')
   await expect(page.getByText('Sending restarts the session.')).toBeVisible()
   const box = page.getByLabel('Message to Fixer')
   await box.fill('The key is under the mat')
@@ -233,7 +233,7 @@ test('hostile Markdown is harmless', async ({ page, company, agent }) => {
       '[our bank](https://bank.example.com.evil.example.org/login)',
     ].join('\n\n'),
   )
-  const answer = page.getByRole('region', { name: 'Answer' })
+  const answer = page.getByRole('article', { name: 'Answer' })
   await expect(answer.getByText('(bank.example.com.evil.example.org)')).toBeVisible()
   await expect(answer.getByRole('link', { name: /click|data/ })).toHaveCount(0)
   await expect(answer.locator('img, iframe, script, style')).toHaveCount(0)
@@ -276,7 +276,7 @@ test("in the issue's feed the card shows the latest activity and the open questi
   const top = async (part: Locator) => (await part.boundingBox())?.y ?? 0
   expect(await top(page.getByText(/delegated it to/))).toBeLessThan(await top(card))
   await card.getByRole('button', { name: 'Something is broken' }).click()
-  await expect(card.getByRole('region', { name: 'Answer' })).toContainText('ENG-1 is now a bug with priority high.')
+  await expect(card.getByRole('article', { name: 'Answer' })).toContainText('ENG-1 is now a bug with priority high.')
   await expect(card.getByText('3 of 3')).toBeVisible()
   // The answered question stays visible; older activity is folded.
   await expect(card.getByText('Olive Owner chose')).toBeVisible()
@@ -287,5 +287,5 @@ test("in the issue's feed the card shows the latest activity and the open questi
   await checkAxe(page)
   await card.getByRole('link', { name: 'Open session' }).click()
   await expect(page).toHaveURL(/\/agent-session\/sess_/)
-  await expect(page.getByRole('region', { name: 'Answer' })).toBeVisible()
+  await expect(page.getByRole('article', { name: 'Answer' })).toBeVisible()
 })

@@ -114,7 +114,7 @@ test('“finished” is read if the user watched it; unread on another page or i
   await page.goto(`/issue/${door.code}`)
   await expect(page.getByRole('region', { name: 'Session of Fixer' })).toBeInViewport()
   await watched.respond('Done.')
-  await expect(page.getByRole('region', { name: 'Answer' })).toBeVisible()
+  await expect(page.getByRole('article', { name: 'Answer' })).toBeVisible()
   const finished = async () =>
     (await member.api.listInbox({})).data
       .filter(({ kind }) => kind === 'agent_finished')

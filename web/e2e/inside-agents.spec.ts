@@ -34,7 +34,7 @@ test(
     await page.keyboard.press('Enter')
 
     const session = page.getByRole('region', { name: 'Session of Baton' })
-    const answer = session.getByRole('region', { name: 'Answer' }).last()
+    const answer = session.getByRole('article', { name: 'Answer' }).last()
     await expect(answer).toContainText('Likely duplicate')
     await expect(session).toContainText('4 of 4')
     await expect(session).toContainText('Needs input')
@@ -129,7 +129,7 @@ test(
     await expect(page.getByRole('option', { name: 'Scribe' })).toContainText('yours')
     await page.getByRole('option', { name: 'Scribe' }).click()
     const session = page.getByRole('region', { name: 'Session of Scribe' })
-    await expect(session.getByRole('region', { name: 'Failed' })).toContainText('I need a language model')
+    await expect(session.getByRole('article', { name: 'Failed' })).toContainText('I need a language model')
     await expect(session.getByRole('textbox', { name: 'Message to Scribe' })).toBeVisible()
 
     const owner = await secondBrowser(company.owner)

@@ -127,7 +127,8 @@ function Outcome(props: {
 }) {
   const { activity, body, icon: Icon, color, title, children } = props
   return (
-    <section aria-label={title} className="px-1 py-2">
+    // An issue can have several sessions with answers, so none of them is a landmark.
+    <article aria-label={title} className="px-1 py-2">
       <Heading activity={activity}>
         <Icon size={14} aria-hidden className={color} />
         <span className={cx('font-semibold', color)}>{title}</span>
@@ -136,7 +137,7 @@ function Outcome(props: {
       <div className="pl-[22px]">
         <Markdown text={body} />
       </div>
-    </section>
+    </article>
   )
 }
 
