@@ -203,7 +203,7 @@ describe('delegate', () => {
 
 describe('ask_agent and comment', () => {
   test(
-    'mention the agent, and nobody becomes assignee',
+    'mention the agent, and set no assignee',
     verifies('automation.ask-agent', 'automation.comment'),
     async ({ app }) => {
       const { automate, owner, member, newIssue, robot, issue, work, commentsOn } = await automationScene(app)
