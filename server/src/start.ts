@@ -34,7 +34,6 @@ import { startInsights } from './insights/rollup.ts'
 import { checkSecretKey, resealAll } from './key-check.ts'
 import type { Logger } from './log.ts'
 import { responsesSettled } from './login/after-response.ts'
-import { createMailWorker } from './mails.ts'
 import { commands } from './operate/commands.ts'
 import { syncErasures } from './operate/erasures.ts'
 import { serveCommands } from './operate/socket.ts'
@@ -144,7 +143,7 @@ async function startOn(
     const stopWorking =
       config.role === 'api'
         ? async () => {}
-        : startWorking(
+        : await startWorking(
             ctx,
             waker,
             new AgentRunner(ctx, door, workWakeups),
@@ -180,14 +179,17 @@ async function startOn(
  * Starts everything but the API: deliveries, replays, agents, mail, timers and housekeeping. Returns a function that
  * stops it.
  */
-function startWorking(
+async function startWorking(
   ctx: Context,
   waker: EndpointWaker,
   agents: AgentRunner,
   a2a: A2aRunner,
   workWakeups: Wakeups,
   metrics: Metrics,
-): () => Promise<void> {
+): Promise<() => Promise<void>> {
+  // Loaded only where it is used: it is one of the largest packages.
+  const mails =
+    ctx.config.mail && (await import('./mails.ts')).createMailWorker(ctx, (outcome) => metrics.mail(outcome))
   const stopHousekeeping = startHousekeeping(ctx)
   const stopBackups = startBackups(ctx, backupMetrics)
   const stopTimers = startTimers(ctx)
@@ -205,7 +207,6 @@ function startWorking(
   const stopReminders = startReminders(ctx)
   const stopDeletions = startDeletions(ctx)
   const stopInsights = startInsights(ctx)
-  const mails = createMailWorker(ctx, (outcome) => metrics.mail(outcome))
   const imports = new ImportWorker(ctx)
   imports.start(workWakeups)
   const automations = new AutomationWorker(ctx)
@@ -214,7 +215,7 @@ function startWorking(
   a2a.start()
   replays.start()
   agents.start()
-  mails.start(workWakeups)
+  mails?.start(workWakeups)
   return async () => {
     await Promise.all([
       stopHousekeeping(),
@@ -229,7 +230,7 @@ function startWorking(
       worker.stop(),
       replays.stop(),
       agents.stop(),
-      mails.stop(),
+      mails?.stop(),
       imports.stop(),
       automations.stop(),
     ])
