@@ -20,7 +20,7 @@ import { addMember } from '../workspaces/members.ts'
 import { addTeamMember, createTeam, updateTeam } from '../workspaces/teams.ts'
 import { createWorkspace, deleteWorkspaces, updateWorkspace } from '../workspaces/workspaces.ts'
 import * as content from './content.ts'
-import { agentSetting, planAgents } from './create-agents.ts'
+import { agentSetting, type Company, planAgents } from './create-agents.ts'
 import { planDecisions } from './create-decisions.ts'
 import { PastClock } from './past-clock.ts'
 import { showsSetting } from './shows.ts'
@@ -63,10 +63,15 @@ async function deleteRows(tx: Tx, workspaceId: string) {
   }
 }
 
-/**
- * Everything in the order of its time: issues, evenly over six weeks, their way to their status, and the work of agents.
- */
 async function fill(ctx: Context, past: PastClock) {
+  const company = await planCompany(ctx, past)
+  const { scout } = await planAgents(ctx, past, company)
+  planDecisions(ctx, past, company, scout)
+  await past.run()
+}
+
+/** Creates people, teams and projects, and plans the issues, evenly over six weeks, and their way to their status. */
+export async function planCompany(ctx: Context, past: PastClock): Promise<Company> {
   const members = await people(ctx)
   const { ada } = members
   const teamIds = await teams(ctx, members)
@@ -132,10 +137,7 @@ async function fill(ctx: Context, past: PastClock) {
       past.plan(part + ((step + 1) * (1 - part)) / (way.length + 1), () => moveTo(issue, status))
     }
   }
-  const company = { members, teamIds, issueIds }
-  const { scout } = await planAgents(ctx, past, company)
-  planDecisions(ctx, past, company, scout)
-  await past.run()
+  return { members, teamIds, issueIds }
 }
 
 /** The statuses that an issue had, the first at its creation. */
