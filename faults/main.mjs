@@ -9,9 +9,11 @@ import { missingOf } from '../scripts/requirements.mjs'
 import { build, install, main, StepFailed } from '../scripts/setup.mjs'
 import { stopAll } from './processes.mjs'
 import { automations } from './scenarios/automations.mjs'
+import { backup } from './scenarios/backup.mjs'
 import { clock } from './scenarios/clock.mjs'
 import { disk } from './scenarios/disk.mjs'
 import { failover } from './scenarios/failover.mjs'
+import { importing } from './scenarios/import.mjs'
 import { killsOnEmbedded, killsOnPostgres } from './scenarios/kills.mjs'
 import { links } from './scenarios/links.mjs'
 import { locks } from './scenarios/locks.mjs'
@@ -32,6 +34,8 @@ const scenarios = [
   receivers,
   mail,
   automations,
+  importing,
+  backup,
   storm,
   pgbouncer,
   failover,

@@ -129,6 +129,11 @@ export class Workload {
     return this.call(method, path, body, this.#robot)
   }
 
+  /** Of the owner. */
+  get headers() {
+    return this.#owner
+  }
+
   get sessionIds() {
     return this.#sessionIds
   }

@@ -1,13 +1,17 @@
-// Rows per second of a whole import, read and planned from a CSV, compared with bare INSERTs of the same issues.
+// Rows per second of a whole import, read and planned from a CSV, compared with bare INSERTs of the same issues; and the
+// time of reads while a worker imports.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { dist, seedPeople } from '../setting.mjs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { dist, environmentOf, percentile, seedPeople, serviceProgram, startProgram } from '../setting.mjs'
 
 const issues = 10_000
 const batch = 500
+const readEveryMs = 20
+const quietReads = 500
 
 export const rows = [
   {
@@ -16,6 +20,13 @@ export const rows = [
     better: 'more',
     target: 0.5,
     floorIs: 'bare INSERTs of 500 issues',
+  },
+  {
+    name: 'p99 of reads during an import',
+    unit: 'ms',
+    better: 'less',
+    target: 2,
+    floorIs: 'the same reads without an import',
   },
 ]
 
@@ -33,30 +44,71 @@ export async function run(setting) {
   const [{ DiskStorage }, { workOnImport }, { newId }] = await Promise.all(
     ['storage/disk.js', 'imports/run.js', 'ids.js'].map(dist),
   )
-  const { db, sql } = setting
   const dir = mkdtempSync(join(tmpdir(), 'baton-bench-import-'))
   try {
     const storage = new DiskStorage(dir)
     const ctx = { ...setting.ctx, storage }
-    const { workspaceId } = await seedPeople(setting, 1)
-    const bytes = csv()
-    const id = newId('imp')
-    const key = `imports/${id}/1`
-    await storage.put(key, Readable.from([bytes]), bytes.length)
-    const now = new Date()
-    const files = JSON.stringify([{ name: 'a.csv', bytes: bytes.length, key }])
-    await db.run(sql`
-      insert into imports (id, workspace_id, source, state, files, started_at, created_at, updated_at)
-      values (${id}, ${workspaceId}, 'linear', 'running', ${files}::jsonb, ${now}, ${now}, ${now})`)
+    const imported = await addImport(setting, storage, newId)
     const started = performance.now()
     await workOnImport(ctx, new AbortController().signal)
     const ours = issues / ((performance.now() - started) / 1000)
-    const { state } = await db.row(sql`select state from imports where id = ${id}`)
+    const { state } = await read(setting, imported)
     if (state !== 'done') throw new Error(`the import is ${state}`)
-    return [{ ours, floor: await bareInserts(setting, newId) }]
+    const floor = await bareInserts(setting, newId)
+    // Two processes cannot open one embedded database.
+    const reads =
+      setting.db.kind === 'postgres'
+        ? await readsBeside(setting, imported, () => addImport(setting, storage, newId), dir)
+        : undefined
+    return [{ ours, floor }, reads]
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
+}
+
+/** An import that is due, in a new workspace. */
+async function addImport(setting, storage, newId) {
+  const { db, sql } = setting
+  const { workspaceId, tokens } = await seedPeople(setting, 1)
+  const bytes = csv()
+  const id = newId('imp')
+  const key = `imports/${id}/1`
+  await storage.put(key, Readable.from([bytes]), bytes.length)
+  const now = new Date()
+  const files = JSON.stringify([{ name: 'a.csv', bytes: bytes.length, key }])
+  await db.run(sql`
+    insert into imports (id, workspace_id, source, state, files, started_at, created_at, updated_at)
+    values (${id}, ${workspaceId}, 'linear', 'running', ${files}::jsonb, ${now}, ${now}, ${now})`)
+  return { id, workspaceId, token: tokens[0] }
+}
+
+const read = ({ db, sql }, { id }) => db.row(sql`select state, claim from imports where id = ${id}`)
+
+/** Reads of imported issues while a worker does nothing, and while it imports the same again into another workspace. */
+async function readsBeside(setting, { workspaceId, token }, importAgain, dir) {
+  const env = { ...environmentOf(setting.where), BATON_FILES_DIR: dir }
+  const api = await startProgram(serviceProgram, { ...env, BATON_ROLE: 'api' })
+  const worker = await startProgram(serviceProgram, { ...env, BATON_ROLE: 'worker' })
+  const headers = { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId }
+  const readIssues = () => fetch(`${api.url}/api/v1/issues?limit=50`, { headers }).then((response) => response.text())
+  const p99 = async (isOver) => {
+    const ms = []
+    const waiting = []
+    for (let n = 0; !(await isOver(n)); n++) {
+      const started = performance.now()
+      waiting.push(readIssues().then(() => ms.push(performance.now() - started)))
+      await sleep(readEveryMs)
+    }
+    await Promise.all(waiting)
+    return percentile(ms, 0.99)
+  }
+  await p99((n) => n === quietReads) // warms up
+  const floor = await p99((n) => n === quietReads)
+  const again = await importAgain()
+  while (!(await read(setting, again)).claim) await sleep(5)
+  const ours = await p99(async (n) => n % 50 === 0 && (await read(setting, again)).state === 'done')
+  await Promise.all([worker.stop(), api.stop()])
+  return { ours, floor }
 }
 
 /** One transaction for each batch, into the same table with the same indexes. */
