@@ -104,7 +104,7 @@ function csv() {
   const lines = ['ID,Team,Title,Description,Status,Priority,Created,Updated']
   for (let n = 1; n <= issues; n++) {
     const at = new Date(Date.UTC(2024, 0, 1) + n * 60_000).toISOString()
-    lines.push(`OLD-${n},Web,${titleOf(n)},${description},Todo,High,${at},${at}`)
+    lines.push(`OLD-${n},Web,${titleOf(n)},"${description}",Todo,High,${at},${at}`)
   }
   return lines.join('\n')
 }

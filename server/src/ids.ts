@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { uuidv7obj } from 'uuidv7'
 
 export const crockford = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -32,7 +32,7 @@ export const newId = (prefix: IdPrefix): string => written(prefix, uuidv7obj().b
  * same id; `seed` has to name its workspace too.
  */
 export function importedId(prefix: IdPrefix, time: Date, order: number, seed: string): string {
-  const bytes = createHash('sha256').update(seed).digest().subarray(0, 16)
+  const bytes = hash('sha256', seed, 'buffer').subarray(0, 16)
   bytes.writeUIntBE(Math.max(0, time.getTime()), 0, 6)
   // Version 7, then 12 bits of `order`; the variant, then 20 more.
   bytes.writeUInt16BE(0x7000 | ((order >>> 20) & 0xfff), 6)

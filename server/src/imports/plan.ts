@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type ImportMapping, type Issue, limits, normalizeName } from '@baton/protocol'
 
 import { proposePriority, proposeStatus, proposeType } from './mapping.ts'
@@ -282,4 +282,4 @@ function timeOf(text: string | null): string | null {
 
 const later = (a: string, b: string) => (a > b ? a : b)
 
-export const hashOf = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest()
+export const hashOf = (value: unknown) => hash('sha256', JSON.stringify(value), 'buffer')

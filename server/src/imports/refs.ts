@@ -39,9 +39,10 @@ export async function findRefs(db: Queryable, { workspaceId, source }: Origin, k
   const wanted = new Map([...new Set(ids)].map((id) => [stored(id), id]))
   if (wanted.size === 0) return new Map<string, Ref>()
   const rows = await db.rows<Ref & { external_id: string }>(sql`
-    select external_id, target_id, hash, imported_at, created_at from external_refs
-    where workspace_id = ${workspaceId} and source = ${source} and kind = ${kind}
-      and external_id = any(${[...wanted.keys()]})`)
+    select r.external_id, r.target_id, r.hash, r.imported_at, r.created_at
+    from unnest(${[...wanted.keys()]}::text[]) as wanted (id)
+    join external_refs r on r.workspace_id = ${workspaceId} and r.source = ${source} and r.kind = ${kind}
+      and r.external_id = wanted.id`)
   return new Map(rows.map((row) => [wanted.get(row.external_id) as string, row as Ref]))
 }
 

@@ -182,6 +182,7 @@ async function passOf(
     mapping,
     survey,
     records,
+    isEarlier: await earlierIssues(db, origin),
     strangers: strangers.ids,
     targets: {
       teams: new Map(),
@@ -280,11 +281,10 @@ async function run(ctx: Context, storage: Storage, one: StoredImport, claim: Cla
 /** Reserves the numbers of new issues. A resumed run gives each issue the number that the first attempt gave it. */
 async function numberIssues(ctx: Context, pass: Pass, claim: Claim, position: Position): Promise<Position> {
   const { origin, survey } = pass
-  const wasThere = await earlierIssues(ctx.db, origin)
   const place = (index: number) => teamOf(pass, index)
   const isNew = (index: number) => {
     const issue = survey.issues[index]
-    return issue !== undefined && !(issue.archived && !pass.mapping.archived) && !wasThere(issue.id)
+    return issue !== undefined && !(issue.archived && !pass.mapping.archived) && !pass.isEarlier(issue.id)
   }
   return ctx.db.tx(async (tx) => {
     await claim.confirm(tx)

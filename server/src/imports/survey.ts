@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { limits, programLimits } from '@baton/protocol'
 import { closedLabel, plain } from './mapping.ts'
 import type {
@@ -53,13 +53,18 @@ const perValue = 64
 /** Of a text that is part of a longer one, V8 keeps the longer one. It copies shorter parts itself. */
 const copyOf = (text: string) => (text.length < 13 ? text : Buffer.from(text, 'utf16le').toString('utf16le'))
 
-const copied = <Item extends object>(item: Item): Item =>
-  Object.fromEntries(
-    Object.entries(item).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? copyOf(value) : Array.isArray(value) ? value.map(copyOf) : value,
-    ]),
-  ) as Item
+function copied<Item extends object>(item: Item): Item {
+  const copy = { ...item } as Record<string, unknown>
+  for (const name in copy) {
+    const value = copy[name]
+    if (typeof value === 'string') copy[name] = copyOf(value)
+    else if (Array.isArray(value)) copy[name] = value.map(copyOf)
+  }
+  return copy as Item
+}
+
+/** Not copied, because the survey does not keep them. */
+const unkept = { title: '', description: '', url: null, createdAt: null, updatedAt: null, completedAt: null, due: null }
 
 interface Team {
   issues: number
@@ -179,8 +184,9 @@ export class Survey {
     }
   }
 
-  #addIssue({ title, description: _, ...source }: SourceIssue, references: References[]) {
-    const issue = copied(source)
+  #addIssue(source: SourceIssue, references: References[]) {
+    const { title, createdAt } = source
+    const issue = copied({ ...source, ...unkept })
     if (this.#positions.has(issue.id)) {
       const message = 'is in the source twice; the first one is imported'
       this.problems.push({ row: issue.row, field: 'id', value: issue.id, message })
@@ -196,7 +202,7 @@ export class Survey {
       key: issue.key,
       team: issue.team,
       archived: issue.archived,
-      createdAt: issue.createdAt === null ? null : Date.parse(issue.createdAt),
+      createdAt: createdAt === null ? null : Date.parse(createdAt),
       title: titleHash(title),
       row: issue.row,
     })
@@ -319,11 +325,7 @@ export interface IssueIndex {
 }
 
 /** Tells two titles apart, without keeping them: there can be 100,000 of any length. */
-export const titleHash = (title: string) =>
-  createHash('sha256')
-    .update(plain(title.slice(0, 200)))
-    .digest('base64url')
-    .slice(0, 12)
+export const titleHash = (title: string) => hash('sha256', plain(title.slice(0, 200)), 'base64url').slice(0, 12)
 
 export const closedLabelOf = ({
   status,

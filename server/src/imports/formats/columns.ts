@@ -4,6 +4,8 @@ import type { SourceProblem } from '../record.ts'
 export class Columns {
   readonly names: string[]
   readonly #positions = new Map<string, number[]>()
+  /** As callers write the names: each is looked up for every row. */
+  readonly #byName = new Map<string, readonly number[]>()
 
   constructor(header: string[]) {
     this.names = header.map((name) => name.trim())
@@ -14,21 +16,39 @@ export class Columns {
   }
 
   has(name: string): boolean {
-    return this.#positions.has(name.toLowerCase())
+    return this.positions(name).length > 0
   }
 
-  positions(name: string): number[] {
-    return this.#positions.get(name.toLowerCase()) ?? []
+  positions(name: string): readonly number[] {
+    let found = this.#byName.get(name)
+    if (!found) {
+      found = this.#positions.get(name.toLowerCase()) ?? []
+      this.#byName.set(name, found)
+    }
+    return found
   }
 
   /** The first value in columns of these names; null if all are empty. */
   one(cells: string[], ...names: string[]): string | null {
-    return this.all(cells, ...names)[0] ?? null
+    for (const name of names) {
+      for (const index of this.positions(name)) {
+        const value = filled(cells[index])
+        if (value !== null) return value
+      }
+    }
+    return null
   }
 
   /** All values in columns of these names, without empty ones. */
   all(cells: string[], ...names: string[]): string[] {
-    return names.flatMap((name) => this.positions(name).flatMap((index) => filled(cells[index]) ?? []))
+    const values: string[] = []
+    for (const name of names) {
+      for (const index of this.positions(name)) {
+        const value = filled(cells[index])
+        if (value !== null) values.push(value)
+      }
+    }
+    return values
   }
 
   /** Values beyond the last column: usually a comma that was not quoted, so the row's other cells may be shifted. */
@@ -40,13 +60,14 @@ export class Columns {
   }
 }
 
-export const filled = (cell: string | undefined): string | null => (cell?.trim() ? cell.trim() : null)
+export const filled = (cell: string | undefined): string | null => cell?.trim() || null
 
 /** Of a value that a problem shows. */
 export const excerpt = (text: string) => (text.length > 100 ? `${text.slice(0, 99)}…` : text)
 
 /** Linear and Baton write `'` before text that a spreadsheet would run as a formula. */
-export const withoutFormulaQuote = (cell: string) => (/^'[=+\-@]/.test(cell) ? cell.slice(1) : cell)
+export const withoutFormulaQuote = (cell: string) =>
+  cell.startsWith("'") && /^'[=+\-@]/.test(cell) ? cell.slice(1) : cell
 
 export const list = (text: string | null, separator: RegExp = /,/) =>
   (text ?? '').split(separator).flatMap((part) => filled(part) ?? [])

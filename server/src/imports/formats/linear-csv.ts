@@ -1,5 +1,5 @@
 import type { ReadOptions, SourceFile, SourceIssue, SourceProblem, SourceRecord } from '../record.ts'
-import { list, Produced, withoutFormulaQuote } from './columns.ts'
+import { type Columns, list, Produced, withoutFormulaQuote } from './columns.ts'
 import { person } from './people.ts'
 import { findDateOrder, TableDates, type TableRow, tableRows } from './table.ts'
 
@@ -23,7 +23,7 @@ export async function* readLinearCsv(
         continue
       }
       await dates.prepare(linearDates(item))
-      for (const record of recordsOf({ ...item, cells: item.cells.map(withoutFormulaQuote) }, dates)) {
+      for (const record of recordsOf(item.row, item.cells.map(withoutFormulaQuote), item.columns, dates)) {
         if ('id' in record && record.kind !== 'issue' && !produced.isNew(record.kind, record.id)) continue
         yield record
       }
@@ -31,7 +31,7 @@ export async function* readLinearCsv(
   }
 }
 
-function* recordsOf({ row, cells, columns }: TableRow, dates: TableDates): Generator<SourceRecord> {
+function* recordsOf(row: number, cells: string[], columns: Columns, dates: TableDates): Generator<SourceRecord> {
   const problems: SourceProblem[] = []
   const one = (...names: string[]) => columns.one(cells, ...names)
   const time = (name: string) => dates.time(one(name), row, name, problems)

@@ -18,7 +18,7 @@ export async function* tableRows(file: SourceFile): AsyncGenerator<TableRow | So
     else if (!columns) columns = new Columns(item.cells)
     else {
       yield* columns.surplus(item.row, item.cells)
-      yield { ...item, columns }
+      yield { kind: 'row', row: item.row, cells: item.cells, columns }
     }
   }
   if (!columns)

@@ -14,20 +14,19 @@ interface Existing {
   updated_at: string
 }
 
-export const issues: Phase<SourceIssue & { index: number }> = {
+type Item = SourceIssue & { index: number; plan?: ReturnType<typeof planIssue> }
+
+export const issues: Phase<Item> = {
   kind: 'issues',
   total: ({ survey }) => survey.issues.length,
-  batches: (pass) => recordsInBatches(pass, 'issue'),
+  batches: plannedAhead,
   async plan(pass, db, items) {
     const { origin, mapping, targets, survey, numbers } = pass
     const problems: Problem[] = []
     const counts = { created: 0, updated: 0, unchanged: 0, skipped: 0 }
-    const refs = await findRefs(
-      db,
-      origin,
-      'issue',
-      items.map(({ id }) => id),
-    )
+    // This run has created none of the batch yet: a batch commits as a whole, with the position behind it.
+    const earlier = items.flatMap(({ id }) => (pass.isEarlier(id) ? [id] : []))
+    const refs = await findRefs(db, origin, 'issue', earlier)
     const known = [...refs.values()].map((ref) => ref.target_id)
     const existing = new Map(
       (known.length === 0
@@ -43,14 +42,14 @@ export const issues: Phase<SourceIssue & { index: number }> = {
     const oldCodes = await takenCodes(db, origin.workspaceId, items)
     const created: { row: StoredIssue; ref: NewRef; alias: string | null }[] = []
     const updated: { change: PlannedIssue & { id: string; unchangedSince: string }; ref: NewRef }[] = []
-    for (const { index: _, ...issue } of items) {
+    for (const issue of items) {
       const position = survey.position(issue.id) as number
       // The second one of two with the same id was reported by the survey.
       if (survey.issues[position]?.row !== issue.row || !isImported(pass, position)) {
         counts.skipped++
         continue
       }
-      const plan = planIssue(issue, mapping, targets, attachments.get(issue.id) ?? [], pass.createdAt)
+      const plan = issue.plan ?? planIssue(issue, mapping, targets, attachments.get(issue.id) ?? [], pass.createdAt)
       const ref = refs.get(issue.id)
       const newRef = {
         external_id: issue.id,
@@ -135,6 +134,16 @@ export const issues: Phase<SourceIssue & { index: number }> = {
   },
 }
 
+/** While the batch before is written, each issue is planned, unless that needs the attachments in the database. */
+async function* plannedAhead(pass: Pass): AsyncGenerator<Item[]> {
+  const { mapping, targets, survey, createdAt } = pass
+  for await (const batch of recordsInBatches(pass, 'issue')) {
+    yield survey.attachments > 0
+      ? batch
+      : batch.map((issue) => ({ ...issue, plan: planIssue(issue, mapping, targets, [], createdAt) }))
+  }
+}
+
 /** Codes of the source that issues here have. */
 async function takenCodes(db: Queryable, workspaceId: string, items: readonly SourceIssue[]): Promise<Set<string>> {
   const codes = items.flatMap((issue) => (codeOf(issue)?.prefix ? [(issue.key as string).toUpperCase()] : []))
@@ -155,7 +164,6 @@ function codesOf(
 }
 
 const storedIssue = (id: string, code: string, plan: PlannedIssue): StoredIssue => ({
-  ...plan,
   id,
   code,
   parent_id: null,
@@ -165,4 +173,5 @@ const storedIssue = (id: string, code: string, plan: PlannedIssue): StoredIssue 
   blocked_by_ids: [],
   personal: false,
   sort_order: Date.parse(plan.created_at),
+  ...plan,
 })

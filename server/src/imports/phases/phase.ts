@@ -17,6 +17,8 @@ export interface Pass {
   mapping: ImportMapping
   survey: Survey
   records: () => AsyncIterable<SourceRecord>
+  /** Whether an earlier run created the issue with this id. */
+  isEarlier: (id: string) => boolean
   /** Ids of issues that are not the ones an earlier import gave these ids. */
   strangers: ReadonlySet<string>
   targets: {
