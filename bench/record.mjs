@@ -1,21 +1,35 @@
-// Writes the results to docs/figures and into the tables of README and growing.md.
+// Writes the results to docs/figures and into the tables of README.md, bench/README.md and growing.md.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { chartOf } from './chart.mjs'
 
 const root = new URL('../', import.meta.url)
 const file = new URL('docs/figures/bench.json', root)
 
-/** Keeps earlier results of rows that were not measured this time. */
+/** The rows of the README. All of them are in bench/README.md. */
+const main = [
+  /^deliveries drained/,
+  /^commit to first byte/,
+  /^POST activity, \d+ connections/,
+  /^a change reaches/,
+  /^issues imported/,
+  /^cold start/,
+  /^web app: (first list usable|key press to paint, p95)/,
+]
+
+/** Keeps earlier results of rows that were not measured this time, if they are of the same machine. */
 export function record({ measured, ...about }) {
-  const before = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).measured : []
+  const last = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { measured: [] }
+  const before = last.machine?.processor === about.machine.processor ? last.measured : []
   const isNew = (old) => measured.some((row) => callOf(row) === callOf(old) && row.database === old.database)
   const all = [...before.filter((row) => !isNew(row)), ...measured]
   mkdirSync(new URL('.', file), { recursive: true })
   writeFileSync(file, `${JSON.stringify({ ...about, measured: all }, null, 2)}\n`)
   writeFileSync(new URL('bench.svg', file), chartOf(all.filter(({ ratio }) => ratio !== undefined)))
   const isGrowth = ({ name }) => name.endsWith(' rows')
+  const isMain = ({ name }) => main.some((pattern) => pattern.test(name))
+  replaceTable('README.md', speedTable(all.filter(isMain), about))
   replaceTable(
-    'README.md',
+    'bench/README.md',
     speedTable(
       all.filter((row) => !isGrowth(row)),
       about,
@@ -66,7 +80,7 @@ function speedCells(row) {
   // A row without a ratio has its limit in its unit.
   const ratios = worst === ratio ? (ratio ?? '') : `${ratio}, ${worst}`
   const inUnit = ratio === undefined ? ` ${unit}` : ''
-  const required = met === undefined ? '' : `${better === 'more' ? '≥' : '≤'} ${target}${inUnit}`
+  const required = met === undefined ? '' : `${better === 'more' ? '≥' : '≤'} ${amount(target)}${inUnit}`
   return [`${amount(ours)} ${unit}`, ratios, required]
 }
 
