@@ -10,6 +10,7 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { DocsLink } from '../ui/docs-link.tsx'
 import { Choices, Field, Input } from '../ui/field.tsx'
+import { FileInput } from '../ui/file-input.tsx'
 import { useForm } from '../ui/form.ts'
 import { Page } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
@@ -139,12 +140,10 @@ function CreateImport({ onClose }: { onClose: () => void }) {
       <form onSubmit={form.submit} className="space-y-4">
         <Choices label="Source" name="source" value={source} onChange={setSource} choices={choices} />
         <Field label="Files" hint="Up to 20 files of 200 MB.">
-          <Input
-            type="file"
+          <FileInput
             multiple
             accept={source === 'github' ? '.json,.jsonl,.ndjson' : '.csv,.txt,.tsv'}
-            onChange={({ target }) => setFiles([...(target.files ?? [])])}
-            className="py-1"
+            onChoose={setFiles}
           />
         </Field>
         {hasApi && (

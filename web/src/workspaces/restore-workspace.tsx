@@ -4,7 +4,8 @@ import { enterWorkspace } from '../data/api.ts'
 import { restoreQuery, sendArchive } from '../data/exports.ts'
 import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
-import { Field, useFieldProps } from '../ui/field.tsx'
+import { Field } from '../ui/field.tsx'
+import { FileInput } from '../ui/file-input.tsx'
 import { Notice } from '../ui/states.tsx'
 
 /** Creates a workspace from an archive, instead of an empty one. */
@@ -34,7 +35,7 @@ export function RestoreWorkspace() {
         label="Archive"
         hint="A .tar.gz file from Settings → Export and delete. You become the only member; the other people become placeholders."
       >
-        <ArchiveInput onChoose={setArchive} />
+        <FileInput required accept=".gz,application/gzip" onChoose={([file]) => setArchive(file ?? null)} />
       </Field>
       {sent !== null && (
         <p role="status" className="text-ink-2">
@@ -49,17 +50,6 @@ export function RestoreWorkspace() {
     </form>
   )
 }
-
-const ArchiveInput = ({ onChoose }: { onChoose: (archive: File | null) => void }) => (
-  <input
-    {...useFieldProps()}
-    type="file"
-    required
-    accept=".gz,application/gzip"
-    className="block w-full text-sm file:mr-3 file:rounded file:border file:border-solid file:border-line-strong file:bg-surface file:text-ink file:px-3 file:py-1.5"
-    onChange={({ target }) => onChoose(target.files?.[0] ?? null)}
-  />
-)
 
 function RestoreProgress({ id, onAgain }: { id: string; onAgain: () => void }) {
   const { data: restore, error } = useQuery(restoreQuery(id))
