@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { description, issuesCsv, timeOf } from '../issues-csv.mjs'
 import { dist, environmentOf, percentile, seedPeople, serviceProgram, startProgram } from '../setting.mjs'
 
 const issues = 20_000
@@ -29,16 +30,6 @@ export const rows = [
     floorIs: 'the same reads without an import',
   },
 ]
-
-const description = 'The door does not close. Oil the hinges, then try again with a warm hand. '.repeat(4)
-const timeOf = (n) => new Date(Date.UTC(2024, 0, 1) + n * 60_000).toISOString()
-
-function csv() {
-  const lines = ['ID,Team,Title,Description,Status,Priority,Created,Updated']
-  for (let n = 1; n <= issues; n++)
-    lines.push(`OLD-${n},Web,Issue ${n},"${description}",Todo,High,${timeOf(n)},${timeOf(n)}`)
-  return Buffer.from(lines.join('\n'))
-}
 
 export async function run(setting) {
   const [{ DiskStorage }, { workOnImport }, { newId }] = await Promise.all(
@@ -70,7 +61,7 @@ export async function run(setting) {
 async function addImport(setting, storage, newId) {
   const { db, sql } = setting
   const { workspaceId, tokens } = await seedPeople(setting, 1)
-  const bytes = csv()
+  const bytes = issuesCsv(issues)
   const id = newId('imp')
   const key = `imports/${id}/1`
   await storage.put(key, Readable.from([bytes]), bytes.length)

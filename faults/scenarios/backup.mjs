@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { StepFailed } from '../../scripts/setup.mjs'
 import { listAll, send } from '../api.mjs'
-import { Service } from '../processes.mjs'
+import { Journal, Service } from '../processes.mjs'
 import { underLoad } from '../under-load.mjs'
 import { postgresEnv, startRoles } from './kills.mjs'
 
@@ -55,7 +55,7 @@ async function run(args, env) {
 async function restoredFrom(file, env) {
   await run(['verify-backup', file], env)
   await run(['restore', file], env)
-  const service = await Service.start('api', 9, { read() {}, unexpectedEnds: [] }, env)
+  const service = await Service.start('api', 4, new Journal(), env)
   await service.untilReady()
   return service
 }

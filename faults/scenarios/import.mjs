@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { issuesCsv, titleOf } from '../../bench/issues-csv.mjs'
 import { listAll, send } from '../api.mjs'
 import { Journal } from '../processes.mjs'
 import { postgresEnv, startRoles } from './kills.mjs'
@@ -13,7 +14,6 @@ const issues = 100_000
 const kills = 5
 /** A claim expires after 30 seconds. */
 const claimMs = 31_000
-const description = 'The door does not close. Oil the hinges, then try again with a warm hand. '.repeat(4)
 
 export const importing = {
   name: 'import',
@@ -44,7 +44,7 @@ async function importThrough(time, url, filesDir) {
   const added = await fetch(`${api.url}/api/v1/imports/${id}/files?name=a.csv`, {
     method: 'POST',
     headers,
-    body: csv(),
+    body: issuesCsv(issues),
   })
   if (!added.ok) throw new Error(`The file: ${added.status} ${await added.text()}`)
   const until = async (isReached) => {
@@ -96,15 +96,4 @@ async function setUp(api) {
   const { id } = await send(api, 'POST', '/workspaces', { name: 'Acme' }, bearer)
   const headers = { ...bearer, 'x-workspace-id': id }
   return { headers, call: (method, path, body) => send(api, method, path, body, headers) }
-}
-
-const titleOf = (n) => `Issue ${n}`
-
-function csv() {
-  const lines = ['ID,Team,Title,Description,Status,Priority,Created,Updated']
-  for (let n = 1; n <= issues; n++) {
-    const at = new Date(Date.UTC(2024, 0, 1) + n * 60_000).toISOString()
-    lines.push(`OLD-${n},Web,${titleOf(n)},"${description}",Todo,High,${at},${at}`)
-  }
-  return lines.join('\n')
 }

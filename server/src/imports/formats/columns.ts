@@ -4,8 +4,6 @@ import type { SourceProblem } from '../record.ts'
 export class Columns {
   readonly names: string[]
   readonly #positions = new Map<string, number[]>()
-  /** As callers write the names: each is looked up for every row. */
-  readonly #byName = new Map<string, readonly number[]>()
 
   constructor(header: string[]) {
     this.names = header.map((name) => name.trim())
@@ -16,31 +14,21 @@ export class Columns {
   }
 
   has(name: string): boolean {
-    return this.positions(name).length > 0
+    return this.#positions.has(name.toLowerCase())
   }
 
   positions(name: string): readonly number[] {
-    let found = this.#byName.get(name)
-    if (!found) {
-      found = this.#positions.get(name.toLowerCase()) ?? []
-      this.#byName.set(name, found)
-    }
-    return found
+    return this.#positions.get(name.toLowerCase()) ?? []
   }
 
   /** The first value in columns of these names; null if all are empty. */
   one(cells: string[], ...names: string[]): string | null {
-    for (const name of names) {
-      for (const index of this.positions(name)) {
-        const value = filled(cells[index])
-        if (value !== null) return value
-      }
-    }
-    return null
+    return this.all(cells, ...names)[0] ?? null
   }
 
   /** All values in columns of these names, without empty ones. */
   all(cells: string[], ...names: string[]): string[] {
+    // Without callbacks: it runs for every cell of an import.
     const values: string[] = []
     for (const name of names) {
       for (const index of this.positions(name)) {
@@ -66,8 +54,7 @@ export const filled = (cell: string | undefined): string | null => cell?.trim() 
 export const excerpt = (text: string) => (text.length > 100 ? `${text.slice(0, 99)}…` : text)
 
 /** Linear and Baton write `'` before text that a spreadsheet would run as a formula. */
-export const withoutFormulaQuote = (cell: string) =>
-  cell.startsWith("'") && /^'[=+\-@]/.test(cell) ? cell.slice(1) : cell
+export const withoutFormulaQuote = (cell: string) => (/^'[=+\-@]/.test(cell) ? cell.slice(1) : cell)
 
 export const list = (text: string | null, separator: RegExp = /,/) =>
   (text ?? '').split(separator).flatMap((part) => filled(part) ?? [])
