@@ -1,4 +1,5 @@
 // Fills a database as years of use would, and times claims on it.
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** With few rows, there are enough due deliveries for three times as many claims. */
 const claims = 20
@@ -6,6 +7,8 @@ const claimSize = 64
 
 /** Bounds the duration of one statement. */
 const deliveriesPerStatement = 500_000
+/** By then the pool has noticed which connections were closed. */
+const closedWithinMs = 1000
 
 /**
  * Fills the database up to `count` activities and issues, and up to `deliveries` deliveries, half of them pending. There
@@ -38,7 +41,20 @@ export async function grow({ db, sql, ctx }, { agents, person }, { from, count, 
   for (const table of ['agent_activities', 'agent_sessions', 'issues', 'events', 'deliveries']) {
     await db.run({ text: `vacuum analyze ${table}`, values: [] })
   }
+  if (db.kind === 'postgres') await reconnect(db, sql)
   return 'grown'
+}
+
+/**
+ * On a connection that has run a statement while the tables were small, PostgreSQL compares its plan with the costs of
+ * that time and plans it again each time. A service that grows slowly prepares its statements again meanwhile.
+ */
+async function reconnect(db, sql) {
+  await db.tx((tx) =>
+    tx.run(sql`
+      select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'baton' and pid <> pg_backend_pid()`),
+  )
+  await sleep(closedWithinMs)
 }
 
 /** Each with an event of its own. */
