@@ -29,14 +29,16 @@ const sweepDays = (db: Db, before: Date) =>
         select from endpoint_days f
         where f.endpoint_id = d.endpoint_id and f.day < d.day and f.first_success_at is not null))`)
 
+/** `materialized`: as a subselect of the update, it would be run again for each pending delivery. */
 const cancelHeld = (db: Db, before: Date, now: Date) =>
   db.run(sql`
-    update deliveries set ${canceled(now)}
-    where status = 'pending' and claim_id is null and (endpoint_id, id) in (
+    with held as materialized (
       select d.endpoint_id, d.id from endpoints e join deliveries d on d.endpoint_id = e.id
       where (e.state <> 'enabled' and e.state_since <= ${before} or e.deleted_at is not null)
         and d.status = 'pending' and d.claim_id is null and not e.paused
-      limit ${canceledPerBatch} for no key update of d skip locked)`)
+      limit ${canceledPerBatch} for no key update of d skip locked)
+    update deliveries d set ${canceled(now)} from held h
+    where d.endpoint_id = h.endpoint_id and d.id = h.id and d.status = 'pending' and d.claim_id is null`)
 
 /**
  * Part of the statement that deletes events: deletes the deliveries of the events in the CTE `old` that were settled
