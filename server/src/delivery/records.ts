@@ -1,7 +1,7 @@
 import { type AppDeliveryQuery, type Attempt, type Delivery, type DeliveryDetail, limits } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
-import { none, type Sql, sql } from '../db/sql.ts'
+import { none, Sql, sql } from '../db/sql.ts'
 import { ApiError, found } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
 import type { Cause } from '../trace.ts'
@@ -59,15 +59,23 @@ function selectNewest(
     select ${selected} from ${sessionId ? deliveriesOfSession(sessionId, endpointId) : sql`deliveries d`}
     where d.endpoint_id = ${endpointId} ${type ? sql`and d.type = ${type}` : none} ${condition}
       ${before ? sql`and d.id < ${before}` : none}
-    order by d.id desc limit ${count}`
+    order by d.id desc ${limitTo(count)}`
   if (status === 'held') return newest(sql`and d.status = 'pending' and d.claim_id is null and ${isHeld(endpointId)}`)
   if (status) return newest(withStatus[status])
   if (!type || sessionId) return newest(none)
   // The index by type has settled deliveries only; pending ones are in the indexes of the claim.
   return sql`
     select * from ((${newest(sql`and d.status <> 'pending'`)}) union all (${newest(withStatus.pending)})) both_kinds
-    order by id desc limit ${count}`
+    order by id desc ${limitTo(count)}`
 }
+
+/**
+ * Of a LIMIT that is a parameter PostgreSQL expects a tenth of the list, so it never keeps the plan of a long one.
+ * Planning takes as long as reading the page.
+ */
+const limitTo = (count: number) => (count === defaultCount ? defaultLimit : sql`limit ${count}`)
+const defaultCount = limits.pageDefault + 1
+const defaultLimit = new Sql(`limit ${defaultCount}`, [])
 
 const deliveriesOfSession = (sessionId: string, endpointId: string) => sql`
   (select delivery_id(v.id, ${endpointId}) as delivery_id from events v where v.agent_session_id = ${sessionId}) v
