@@ -4,7 +4,6 @@
 import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import { fill } from './plans/fill.mjs'
 import { listsOf } from './plans/lists.mjs'
 import { withPostgres } from './postgres.mjs'
@@ -24,6 +23,7 @@ await main(async () => {
 async function check(url) {
   const sent = []
   const service = await serve(url, sent)
+  const { default: pg } = await import('pg')
   const admin = new pg.Client({ connectionString: url })
   admin.on('error', () => {}) // the server stops before a failed check ends
   await admin.connect()
