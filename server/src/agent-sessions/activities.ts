@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
+import { limitTo } from '../http/paging.ts'
 import { mustSeeSession } from './read.ts'
 
 type Row = Omit<AgentActivity, 'author'> & {
@@ -43,7 +44,7 @@ export const activitiesAfter = (
   sessionId: string,
   seq: number,
   count: number,
-) => readActivities(db, config, sql`a.session_id = ${sessionId} and a.seq > ${seq} order by a.seq limit ${count}`)
+) => readActivities(db, config, sql`a.session_id = ${sessionId} and a.seq > ${seq} order by a.seq ${limitTo(count)}`)
 
 export async function listActivities(
   ctx: Context,

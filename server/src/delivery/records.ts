@@ -1,9 +1,9 @@
 import { type AppDeliveryQuery, type Attempt, type Delivery, type DeliveryDetail, limits } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
-import { none, Sql, sql } from '../db/sql.ts'
+import { none, type Sql, sql } from '../db/sql.ts'
 import { ApiError, found } from '../http/errors.ts'
-import { page } from '../http/paging.ts'
+import { limitTo, page } from '../http/paging.ts'
 import type { Cause } from '../trace.ts'
 import { bodyOf, headersOf, traceOf } from './message.ts'
 import { type AppRecipient, appRecipient, type BodyFormat, causeOfEvent, isUnattempted } from './stages.ts'
@@ -68,14 +68,6 @@ function selectNewest(
     select * from ((${newest(sql`and d.status <> 'pending'`)}) union all (${newest(withStatus.pending)})) both_kinds
     order by id desc ${limitTo(count)}`
 }
-
-/**
- * Of a LIMIT that is a parameter PostgreSQL expects a tenth of the list, so it never keeps the plan of a long one.
- * Planning takes as long as reading the page.
- */
-const limitTo = (count: number) => (count === defaultCount ? defaultLimit : sql`limit ${count}`)
-const defaultCount = limits.pageDefault + 1
-const defaultLimit = new Sql(`limit ${defaultCount}`, [])
 
 const deliveriesOfSession = (sessionId: string, endpointId: string) => sql`
   (select delivery_id(v.id, ${endpointId}) as delivery_id from events v where v.agent_session_id = ${sessionId}) v

@@ -1,6 +1,7 @@
 import { limits } from '@baton/protocol'
 import type { Keyring } from '../crypto.ts'
 import { sameBytes } from '../crypto.ts'
+import { Sql, sql } from '../db/sql.ts'
 import { invalid } from './errors.ts'
 
 const macBytes = 9
@@ -29,6 +30,15 @@ export async function page<Row>(
   const last = data.at(-1)
   return { data, next_cursor: rows.length > limit && last ? sealCursor(keys, list, positionOf(last)) : null }
 }
+
+/**
+ * A LIMIT for lists whose plan does not depend on the values, such as the children of one row in the order of an index.
+ * If LIMIT is a parameter, PostgreSQL expects to return a tenth of the list and plans it again for each page, which
+ * takes as long as reading it. Only the default has a statement of its own, so that there are few to keep prepared.
+ */
+export const limitTo = (count: number) => (count === defaultCount ? defaultLimit : sql`limit ${count}`)
+const defaultCount = limits.pageDefault + 1
+const defaultLimit = new Sql(`limit ${defaultCount}`, [])
 
 function sealCursor(keys: Keyring, list: string, position: Position) {
   const text = JSON.stringify(position)
