@@ -7,24 +7,31 @@ import { columnLists } from './columns.ts'
 import { type Day, dayOf } from './days.ts'
 import { type DecidedReviews, reviewsDecided } from './reviews.ts'
 
+/** Columns of agent_days that count sessions and reviews. */
+export const agentCounts = [
+  'opened',
+  'finished',
+  'failed',
+  'stopped',
+  'stale',
+  'waiting',
+  'under_way',
+  'asked',
+  'accepted',
+  'sent_back',
+] as const
+
+export type AgentCounts = Record<(typeof agentCounts)[number], number>
+export const noAgentCounts = Object.fromEntries(agentCounts.map((name) => [name, 0])) as AgentCounts
+
 /** A row of agent_days. */
-export interface AgentDay {
+export interface AgentDay extends AgentCounts {
   day: Day
   team_id: string
   agent_id: string
-  opened: number
-  finished: number
-  failed: number
-  stopped: number
-  stale: number
-  waiting: number
-  under_way: number
-  asked: number
   first_activity: Buckets | null
   answer_time: Buckets | null
   answered_by: number[]
-  accepted: number
-  sent_back: number
   input_tokens: number
   output_tokens: number
   costs: Record<string, number>
@@ -151,9 +158,9 @@ export class AgentDays {
       day,
       team_id,
       agent_id,
-      ...{ opened: 0, finished: 0, failed: 0, stopped: 0, stale: 0, waiting: 0, under_way: 0, asked: 0 },
+      ...noAgentCounts,
       ...{ first_activity: null, answer_time: null, answered_by: [] },
-      ...{ accepted: 0, sent_back: 0, input_tokens: 0, output_tokens: 0, costs: {} },
+      ...{ input_tokens: 0, output_tokens: 0, costs: {} },
     }
     this.#rows.set(key, row)
     return row
@@ -235,19 +242,10 @@ const {
   current,
   excluded,
 } = columnLists([
-  'opened',
-  'finished',
-  'failed',
-  'stopped',
-  'stale',
-  'waiting',
-  'under_way',
-  'asked',
+  ...agentCounts,
   'first_activity',
   'answer_time',
   'answered_by',
-  'accepted',
-  'sent_back',
   'input_tokens',
   'output_tokens',
   'costs',

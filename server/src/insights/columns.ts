@@ -6,6 +6,10 @@ export const columnLists = (names: readonly string[]) => {
   return { plain: list(''), current: list('t.'), excluded: list('excluded.') }
 }
 
+/** The sums of columns over many rows, under their names. */
+export const summed = (names: readonly string[]) =>
+  new Sql(names.map((name) => `sum(${name})::int as ${name}`).join(', '), [])
+
 /** The sum of an array of `length` counts over many rows, element by element; nulls count as zeros. */
 export const summedBuckets = (name: string, length: number) =>
   new Sql(

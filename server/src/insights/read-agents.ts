@@ -3,28 +3,16 @@ import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { none, type Sql, sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
+import { type AgentCounts, agentCounts, noAgentCounts } from './agent-days.ts'
 import { bucketCount, durations } from './buckets.ts'
-import { summedBuckets } from './columns.ts'
+import { summed, summedBuckets } from './columns.ts'
 import { periodsOf, rangeOf } from './days.ts'
 
 /** Below these numbers the time to answer would say how fast single people answer (insight.answer-time-privacy). */
 const fewestAnswers = 5
 const fewestPeople = 3
 
-const counts = [
-  'opened',
-  'finished',
-  'failed',
-  'stopped',
-  'stale',
-  'waiting',
-  'under_way',
-  'asked',
-  'accepted',
-  'sent_back',
-] as const
-
-type Row = Record<(typeof counts)[number] | 'input_tokens' | 'output_tokens', number> & {
+type Row = AgentCounts & {
   /** Of the period, from 1; null in the row of an agent. */
   period: number | null
   agent_id: string | null
@@ -32,11 +20,13 @@ type Row = Record<(typeof counts)[number] | 'input_tokens' | 'output_tokens', nu
   first_activity: number[]
   answer_time: number[]
   people: number
+  input_tokens: number
+  output_tokens: number
   costs: Record<string, number>
 }
 
 const empty = {
-  ...(Object.fromEntries(counts.map((name) => [name, 0])) as Record<(typeof counts)[number], number>),
+  ...noAgentCounts,
   ...{ input_tokens: 0, output_tokens: 0, first_activity: [], answer_time: [], people: 0, costs: {} },
 }
 
@@ -80,10 +70,7 @@ const figures = (workspaceId: string, periods: readonly { from: string; to: stri
       with ordinality as p (first, last, period)
     join agent_days a on a.workspace_id = ${workspaceId} and a.day >= p.first and a.day <= p.last ${filter}
   ), sums as (
-    select period, agent_id, sum(opened)::int as opened, sum(finished)::int as finished, sum(failed)::int as failed,
-      sum(stopped)::int as stopped, sum(stale)::int as stale, sum(waiting)::int as waiting,
-      sum(under_way)::int as under_way, sum(asked)::int as asked, sum(accepted)::int as accepted,
-      sum(sent_back)::int as sent_back, ${sum(sql`sum(input_tokens)`)} as input_tokens,
+    select period, agent_id, ${summed(agentCounts)}, ${sum(sql`sum(input_tokens)`)} as input_tokens,
       ${sum(sql`sum(output_tokens)`)} as output_tokens,
       ${summedBuckets('first_activity', bucketCount)} as first_activity,
       ${summedBuckets('answer_time', bucketCount)} as answer_time
@@ -111,7 +98,7 @@ function toFigures(row: typeof empty | Row): AgentFigures {
   const answers = durations('answer_time', row.answer_time)
   const isPrivate = answers === null || answers.count < fewestAnswers || row.people < fewestPeople
   return {
-    ...(Object.fromEntries(counts.map((name) => [name, row[name]])) as Pick<AgentFigures, (typeof counts)[number]>),
+    ...(Object.fromEntries(agentCounts.map((name) => [name, row[name]])) as AgentCounts),
     first_activity: durations('first_activity', row.first_activity),
     answer_time: isPrivate ? null : answers,
     input_tokens: row.input_tokens,
