@@ -233,6 +233,12 @@ export class Attack {
     for (const [, cursor] of text.matchAll(/"next_cursor":"([^"]+)"/g)) knownIds.add('cursor', cursor as string)
     for (const [, code] of text.matchAll(/[?&]code=([\w-]+)/g)) knownIds.add('code of a grant', code as string)
     for (const [, token] of text.matchAll(/"refresh_token":"([^"]+)"/g)) knownIds.add('refresh', token as string)
+    for (const [, link] of text.matchAll(/"url":"[^"]*\/f\/([^"]+)"/g)) knownIds.add('file link', link as string)
+    for (const [, id] of text.matchAll(/"subject_id":"([^"]+)"/g)) knownIds.add('subject in inbox', id as string)
+    if (name === 'rotateAppWebhookSecret' && about) knownIds.add('app in rotation', about)
+    if (name === 'createPersonalAgent') {
+      for (const [, id] of text.matchAll(/"id":"(usr_\w+)"/g)) knownIds.add('personal agent', id as string)
+    }
     if (name === 'createInvitation') {
       for (const [, token] of text.matchAll(/"token":"([^"]+)"/g)) knownIds.add('invitation', token as string)
     }
@@ -253,6 +259,26 @@ export class Attack {
 
 /** Operations that need a mail, a provider, an authenticator or a name that is not guessed: the attack has none of them. */
 const needsMore: ReadonlySet<RouteName> = new Set<RouteName>([
+  // `linear.test.ts` attacks these.
+  'linearAuthorize',
+  'linearToken',
+  'linearRevoke',
+  'linearGraphql',
+  // A request that waits at a listener, whose app has no URL of its own.
+  'answerAttempt',
+  'answerAsApp',
+  'listenAsApp',
+  // An agent that answers over A2A.
+  'inspectA2aCard',
+  'createA2aApp',
+  'refreshA2aCard',
+  'setA2aCredential',
+  'listA2aTasks',
+  // The signature of the git host.
+  'receiveGitHook',
+  // The link from a mail, and the one to the archive of the whole workspace, which would show all canaries.
+  'unsubscribe',
+  'downloadExport',
   // The exact name of the workspace, and then a deletion to cancel.
   'startDeletion',
   'cancelDeletion',

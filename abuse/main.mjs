@@ -1,5 +1,5 @@
 // npm run abuse: attacks a service and measures the effect on its other users.
-//   --count 20000  --seed 1  --postgres
+//   --count 40000  --seed 1  --postgres
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { withPostgres } from '../scripts/postgres.mjs'
@@ -7,7 +7,7 @@ import { bin, build, install, main, run, StepFailed, step } from '../scripts/set
 
 const { values } = parseArgs({
   options: {
-    count: { type: 'string', default: '20000' },
+    count: { type: 'string', default: '40000' },
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
     postgres: { type: 'boolean', default: false },
   },

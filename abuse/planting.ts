@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { appScopes } from '@baton/protocol'
 import { daily } from '../server/test/automations.ts'
 import type { Client } from '../server/test/client.ts'
@@ -63,12 +64,14 @@ export class Planting {
       raw: 'Hello',
     })
     this.#knownIds.learn(JSON.stringify(file), undefined)
-    await make('/agents/personal', { name: 'Helper', instructions: 'Help.' })
+    const helper = await make('/agents/personal', { name: 'Helper', instructions: 'Help.' })
+    this.#knownIds.add('personal agent', helper.id)
     await make('/webhooks', { label: 'Chat', url: this.#hookUrl, all_teams: true, resource_types: ['Issue'] })
     this.#knownIds.learn(JSON.stringify((await owner.post('/exports')).body), undefined)
     const connection = await make('/git-connections', { kind: 'github', name: 'Shop', repositories: ['acme/shop'] })
     await this.#pullRequest(owner, connection, `Part of ${issue.code}`, 'Oil the hinges')
     await make('/imports', { source: 'csv' })
+    await this.#imports(owner)
     await make('/automations', {
       team_id: team.id,
       name: 'Daily',
@@ -78,11 +81,40 @@ export class Planting {
     await owner.put(`/teams/${team.id}/review`, { mode: 'on', accept_status: 'done' })
   }
 
+  /** Imports that requests may start, and the people of one that is done. */
+  async #imports(owner: Client) {
+    const people = Array.from({ length: 8 }, (_, index) => `Imported,Engineering,${index}@elsewhere.example.com`)
+    const raw = ['Title,Team,Assignee', ...people].join('\n')
+    const reached = async (id: string, state: string) => {
+      for (;;) {
+        const { body } = await owner.get(`/imports/${id}`)
+        if (body.state === state) return
+        if (body.state === 'failed') throw new Error(`the import failed: ${JSON.stringify(body)}`)
+        await sleep(50)
+      }
+    }
+    for (let imports = 0; imports < 8; imports++) {
+      const { body } = await owner.post('/imports', { source: 'csv' })
+      const headers = { 'content-type': 'text/csv' }
+      await owner.post(`/imports/${body.id}/files?name=issues.csv`, undefined, { raw, headers })
+      await owner.post(`/imports/${body.id}/read`)
+      await reached(body.id, 'ready')
+      if (imports > 0) this.#knownIds.add('ready import', body.id)
+      else {
+        const { body: started } = await owner.post(`/imports/${body.id}/start`)
+        if (started.state !== 'running') throw new Error(`the import did not start: ${JSON.stringify(started)}`)
+        await reached(body.id, 'done')
+      }
+    }
+    const { data } = (await owner.get('/placeholders')).body
+    for (const { id } of data) this.#knownIds.add('placeholder', id)
+  }
+
   /** Agent sessions that requests may continue, with suggestions to decide and work to review. */
   async sessions(owner: Client, agentId: string, agent: Client) {
     const { data: teams } = (await owner.get('/teams')).body as { data: { id: string; key: string }[] }
     const team_id = teams.find(({ key }) => key === 'ENG')?.id
-    for (let issues = 0; issues < 4; issues++) {
+    for (let issues = 0; issues < 16; issues++) {
       const { body: issue } = await owner.post('/issues', { title: 'For you', team_id, delegate_id: agentId })
       const { body: sessions } = await owner.get(`/agent-sessions?issue_id=${issue.id}`)
       this.#knownIds.learn(JSON.stringify(sessions), issue.id)
@@ -90,8 +122,10 @@ export class Planting {
       const suggestions = [{ field: 'priority', value: 'high', reason: 'It blocks others' }]
       const { body: suggested } = await agent.post(`${path}/suggestions`, { suggestions })
       this.#knownIds.learn(JSON.stringify(suggested), issue.id)
+      this.#knownIds.add('issue with suggestions', issue.id)
       // The others stay open.
-      if (issues < 2) await agent.post(`${path}/activities`, { content: { type: 'response', body: 'Done' } })
+      if (issues < 8) await agent.post(`${path}/activities`, { content: { type: 'response', body: 'Done' } })
+      else this.#knownIds.add('open session', sessions.data[0].id)
     }
     this.#knownIds.learn(JSON.stringify((await owner.get('/reviews')).body), undefined)
   }

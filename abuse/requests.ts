@@ -1,5 +1,6 @@
 import { type Route, type RouteName, routes } from '@baton/protocol'
 import fc, { type Arbitrary } from 'fast-check'
+import { daily, onChanged, onCreated } from '../server/test/automations.ts'
 import type { Caller } from './callers.ts'
 import {
   contentTypes,
@@ -7,6 +8,7 @@ import {
   hostileHeaders,
   hostileQueries,
   hostileSegments,
+  hostileTexts,
   otherMethods,
 } from './hostile.ts'
 import { Ref } from './known-ids.ts'
@@ -92,7 +94,7 @@ export class Requests {
       name: fc.constant(name),
       route: fc.constant(route),
       method: sometimes(3, fc.constantFrom(...otherMethods), method),
-      path: fc.tuple(...parts.map((part, index) => (index % 2 ? this.#segment(part) : fc.constant(part)))),
+      path: fc.tuple(...parts.map((part, index) => (index % 2 ? this.#segment(name, part) : fc.constant(part)))),
       query: sometimes(70, this.#query(described), {}),
       rawQuery: sometimes(5, fc.constantFrom(...hostileQueries), ''),
       headers: sometimes(10, fc.constantFrom(...hostileHeaders), []),
@@ -109,13 +111,17 @@ export class Requests {
     })
   }
 
-  #segment(name: string): Arbitrary<unknown> {
+  #segment(operation: RouteName, name: string): Arbitrary<unknown> {
     const hostile = fc.constantFrom(...hostileSegments).map((raw) => ({ raw }))
-    return fc.oneof({ weight: 95, arbitrary: pathValue(name) as Arbitrary<unknown> }, { weight: 5, arbitrary: hostile })
+    const state = neededState[`${operation}.${name}`]
+    const any = pathValue(name)
+    const value = state ? fc.oneof<Arbitrary<unknown>[]>(any, ref(state)) : any
+    return fc.oneof({ weight: 95, arbitrary: value }, { weight: 5, arbitrary: hostile })
   }
 
   #query({ operationId, parameters }: Described): Arbitrary<Record<string, unknown>> {
     if (operationId === 'authorize') return authorizeQuery
+    if (operationId === 'listNames') return fc.record({ ids: ref('usr') })
     const known = parameters.filter((parameter) => parameter.in === 'query')
     const schema: Schema = {
       type: 'object',
@@ -190,6 +196,25 @@ export class Requests {
         return tokenForm
       case 'callMcp':
         return json(this.#message())
+      case 'createAutomation':
+        return json(fc.record({ team_id: ref('team'), ...automation }))
+      case 'updateAutomation':
+        return json(fc.record(automation, { requiredKeys: [] }))
+      case 'createGitConnection':
+        return json(fc.record({ kind: fc.constant('github'), ...connection }))
+      case 'updateGitConnection':
+        return json(fc.record(connection, { requiredKeys: [] }))
+      case 'suggestChanges':
+        return json(fc.record({ suggestions: fc.tuple(suggestion) }))
+      case 'decideSuggestions':
+        return json(fc.oneof(fc.record({ accept: fc.tuple(ref('sug')) }), fc.record({ decline: fc.tuple(ref('sug')) })))
+      case 'setSessionChanges':
+        return json(sessionChanges)
+      case 'updateInboxThread':
+        return json(fc.oneof(fc.record({ read: fc.boolean() }), fc.record({ archived: fc.boolean() })))
+      case 'startWebhookReplay':
+      case 'startAppReplay':
+        return json(replay)
       default:
         return undefined
     }
@@ -223,6 +248,80 @@ export class Requests {
     return fc.oneof({ weight: 9, arbitrary: call }, { weight: 1, arbitrary: other })
   }
 }
+
+/** Parameters whose item must be in a certain state, or else the operation is refused: half of them get one that was. */
+const neededState: Record<string, string> = {
+  'assignPlaceholder.placeholder_id': 'placeholder',
+  'decideSuggestions.issue_id': 'issue with suggestions',
+  'deletePersonalAgent.agent_id': 'personal agent',
+  'finishAppRotation.app_id': 'app in rotation',
+  'getAppReplay.app_id': 'app in rotation',
+  'getSessionChanges.session_id': 'open session',
+  'openFileLink.token': 'file link',
+  'removeMember.user_id': 'free member',
+  'setSessionChanges.session_id': 'open session',
+  'startAppReplay.app_id': 'app in rotation',
+  'startImport.import_id': 'ready import',
+  'stopAppReplay.app_id': 'app in rotation',
+  'suggestChanges.session_id': 'open session',
+  'updateInboxThread.subject_id': 'subject in inbox',
+}
+
+const someText = fc.constantFrom(...hostileTexts, 'Some text')
+const automation = {
+  name: fc.constantFrom('Daily', '<script>', '{{issue.title}}'),
+  trigger: fc.constantFrom(
+    ...[daily(), daily('0 9 * * *', 'Asia/Kolkata'), onCreated, onChanged],
+    ...[daily('0 0 31 2 *'), daily('0 9 * * *', '../etc')],
+  ),
+  actions: fc.tuple(
+    fc.oneof(
+      fc.record({ type: fc.constant('create_issue'), title: someText }),
+      fc.record({ type: fc.constant('comment'), text: someText }),
+    ),
+  ),
+}
+const connection = {
+  name: fc.constantFrom('Shop', '<script>'),
+  repositories: fc.constantFrom(['acme/shop'], ['acme/shop'], ['../../x']),
+  token: fc.constantFrom('a token', '<script>'),
+}
+const suggestion = fc.record({
+  field: fc.constant('priority'),
+  value: fc.constantFrom('high', 'low', '<script>'),
+  reason: someText,
+})
+const commit = 'c0ffee'.padEnd(40, '0')
+const changedFile = fc.record({
+  path: sometimes(40, fc.constantFrom('../../etc/passwd', '/etc/passwd', '<script>', 'a\0b'), 'src/a.ts'),
+  old_path: fc.constant(null),
+  status: fc.constantFrom('added', 'modified', 'deleted'),
+  additions: sometimes<number | null>(10, fc.constantFrom(null, -1), 1),
+  deletions: fc.constant(0),
+  patch: fc.constantFrom('@@ -0,0 +1 @@\n+a\n', '<script>', null),
+  omitted: fc.constant(null),
+})
+const sessionChanges = fc.record({
+  repository: fc.constant('acme/shop'),
+  remote_url: sometimes<string | null>(10, fc.constantFrom('javascript:1', 'https://a:b@example.com/'), null),
+  base: fc.constant({ ref: 'main', commit }),
+  head_commit: fc.constant(commit),
+  branch: sometimes(10, fc.constantFrom('--upload-pack=x', 'a b'), 'fix'),
+  pushed: fc.boolean(),
+  ...{ files_total: fc.constant(1), additions: fc.constant(1), deletions: fc.constant(0) },
+  files: fc.array(changedFile, { maxLength: 1 }),
+})
+const replay = fc.record(
+  {
+    since: fc.constantFrom(
+      new Date(Date.now() - 3_600_000).toISOString(),
+      '1900-01-01T00:00:00Z',
+      '2999-12-31T23:59:59Z',
+    ),
+    dry_run: fc.boolean(),
+  },
+  { requiredKeys: ['since'] },
+)
 
 /** An operation with a second method has the same id followed by that method. */
 const asNamed = (described: Described): Described => ({
@@ -301,7 +400,11 @@ export function addressed(draft: Draft, caller: Caller, world: World): { sent: S
     return encodeURIComponent(id)
   })
   // A reference to a user does not change that user.
-  const named = (value: Ref) => (value.kind === 'usr' ? world.knownIds.find(value, caller.mayRead, false) : find(value))
+  const named = (value: Ref) => {
+    if (value.kind === 'usr') return world.knownIds.find(value, caller.mayRead, false)
+    // A suggestion is decided together with its issue.
+    return find(value, value.kind === 'sug' ? about : undefined)
+  }
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(draft.query)) {
     if (value !== undefined)

@@ -47,6 +47,7 @@ const kinds: Record<string, string> = {
   agent_id: 'usr',
   label_id: 'lbl',
   label_ids: 'lbl',
+  into_label_id: 'lbl',
   initiative_id: 'ini',
   comment_id: 'cmt',
   parent_comment_id: 'cmt',
@@ -67,6 +68,7 @@ const kinds: Record<string, string> = {
   installation_id: 'ins',
   session_id: 'sess',
   automation_id: 'aut',
+  replay_id: 'rpl',
   review_id: 'rev',
   accept: 'sug',
   decline: 'sug',
@@ -97,14 +99,21 @@ export const ref = (kind: string): Arbitrary<Ref> =>
     )
     .map(([from, index]) => new Ref(kind, from, index))
 
-export const pathValue = (name: string) =>
-  name === 'page'
-    ? fc.constantFrom('api', 'errors', 'reference', 'webhooks.md', 'nothing')
-    : name === 'issue_id'
-      ? fc.oneof({ weight: 3, arbitrary: ref('iss') }, { weight: 1, arbitrary: ref('code') })
-      : name === 'name'
-        ? fc.constantFrom('heart', 'rocket', 'nothing')
-        : ref(kinds[name] ?? name)
+/** Parameters that are names and not ids. */
+const names: Record<string, readonly string[]> = {
+  page: ['api', 'errors', 'reference', 'webhooks.md', 'nothing'],
+  picture: ['board.png', 'nothing.png'],
+  file: ['sdk.tgz', 'cli.tgz', 'nothing.tgz'],
+  noun: ['issues', 'agent-sessions.md', 'nothing'],
+  name: ['heart', 'rocket', 'nothing'],
+}
+
+export function pathValue(name: string): Arbitrary<unknown> {
+  const known = names[name]
+  if (known) return fc.constantFrom(...known)
+  if (name === 'issue_id') return fc.oneof({ weight: 3, arbitrary: ref('iss') }, { weight: 1, arbitrary: ref('code') })
+  return ref(kinds[name] ?? name)
+}
 
 /** Generates values that match a schema, and values that nearly do. */
 export class Values {

@@ -28,7 +28,8 @@ export class Wire {
     this.#root = new URL(rootUrl)
   }
 
-  send({ method, path, headers, body }: Sent): Promise<Answered> {
+  send(sent: Sent): Promise<Answered> {
+    const { method, path, headers, body } = sent
     return new Promise((resolve, reject) => {
       const outgoing = request({
         agent: this.#agent,
@@ -46,7 +47,12 @@ export class Wire {
         ] as never,
       })
       outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)))
-      outgoing.on('error', reject)
+      outgoing.on('error', (error: NodeJS.ErrnoException) => {
+        // The service may have closed an idle connection just then; a new one must be answered.
+        const isClosed = outgoing.reusedSocket && ['EPIPE', 'ECONNRESET'].includes(error.code ?? '')
+        if (isClosed) this.send(sent).then(resolve, reject)
+        else reject(error)
+      })
       outgoing.on('response', (response) => read(response).then(resolve, reject))
       outgoing.end(body)
     })

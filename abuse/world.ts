@@ -139,9 +139,10 @@ export class World {
       const { body } = await as(people.owner).post('/workspaces/me/invitations', { email: other.email, role: 'member' })
       await as(other).post('/invitations/accept', { token: body.token })
       this.knownIds.add('usr', other.id)
+      this.knownIds.add('free member', other.id)
     }
     this.spare.email = people.spare.email
-    for (let logins = 0; logins < 8; logins++) {
+    for (let logins = 0; logins < 40; logins++) {
       const { body } = await this.anonymous.post('/auth/sign-in', { email: people.spare.email, password })
       this.spare.tokens.push(body.token)
     }

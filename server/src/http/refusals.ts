@@ -110,7 +110,11 @@ function fromFramework(error: FastifyError): ApiError | undefined {
 const describe = ({ name, message, stack, code }: FastifyError) => ({ name, message, stack, code })
 
 /** Responds to bytes that Node could not parse as a request, in the common error format. */
-export function sendClientError(rootUrl: string, error: NodeJS.ErrnoException, socket: Socket) {
+export function sendClientError(
+  rootUrl: string,
+  error: NodeJS.ErrnoException & { rawPacket?: unknown },
+  socket: Socket,
+) {
   // A response would keep a connection half open whose client sent nothing, and may never read or close it.
   const isSilent = socket.bytesRead === 0
   if (error.code === 'ECONNRESET' || !socket.writable || isSilent) return void socket.destroy()
@@ -122,6 +126,8 @@ export function sendClientError(rootUrl: string, error: NodeJS.ErrnoException, s
         : 'INVALID_REQUEST'
   const refusal = new ApiError(code)
   const body = JSON.stringify(refusal.body)
+  // Node has not parsed the method.
+  const isHead = Buffer.isBuffer(error.rawPacket) && error.rawPacket.toString('latin1', 0, 5) === 'HEAD '
   socket.end(
     [
       `HTTP/1.1 ${refusal.status} ${code}`,
@@ -132,7 +138,7 @@ export function sendClientError(rootUrl: string, error: NodeJS.ErrnoException, s
       `Link: ${helpLink(rootUrl, code)}`,
       'Connection: close',
       '',
-      body,
+      isHead ? '' : body,
     ].join('\r\n'),
   )
 }
