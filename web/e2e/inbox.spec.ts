@@ -10,6 +10,7 @@ import {
   verifies,
 } from './baton.ts'
 import type { Company } from './company.ts'
+import { toast } from './parts.ts'
 
 const unreadOf = async ({ api }: Person) => (await api.listInbox({ unread: true })).data.length
 
@@ -122,7 +123,7 @@ test(
     await page.keyboard.press('j')
     await page.keyboard.press('e')
     await expect(rows).toHaveCount(2)
-    await expect(page.getByText('Archived', { exact: true }).last()).toBeVisible()
+    await expect(toast(page, 'Archived')).toBeVisible()
     await expect(rows.nth(0).getByRole('link')).toBeFocused()
     await expect.poll(() => unreadOf(admin)).toBe(2)
     await page.keyboard.press('Control+z')
