@@ -177,9 +177,9 @@ describe('the link', () => {
       }
       const [first = '', second = '', third = ''] = tokens
       await app.unchanged(async () => {
-        const last = first.at(-1) === 'A' ? 'B' : 'A'
+        const other = first.at(-2) === 'A' ? 'B' : 'A'
         for (const token of [
-          `${first.slice(0, -2)}${last}${first.at(-1)}`,
+          `${first.slice(0, -2)}${other}${first.at(-1)}`,
           `${first}A`,
           first.slice(1),
           'x',
