@@ -257,9 +257,9 @@ export class Attack {
   }
 }
 
-/** Operations that need a mail, a provider, an authenticator or a name that is not guessed: the attack has none of them. */
+/** Operations that need something that the attack does not have. */
 const needsMore: ReadonlySet<RouteName> = new Set<RouteName>([
-  // `linear.test.ts` attacks these.
+  // An app for Linear's API; `linear.test.ts` attacks its GraphQL.
   'linearAuthorize',
   'linearToken',
   'linearRevoke',
@@ -282,7 +282,9 @@ const needsMore: ReadonlySet<RouteName> = new Set<RouteName>([
   // The exact name of the workspace, and then a deletion to cancel.
   'startDeletion',
   'cancelDeletion',
+  // An account that no other request uses.
   'deleteAccount',
+  // A mail, a provider or an authenticator.
   'requestPasswordReset',
   'confirmPasswordReset',
   'requestVerification',

@@ -1,6 +1,6 @@
 import { type Route, type RouteName, routes } from '@baton/protocol'
 import fc, { type Arbitrary } from 'fast-check'
-import { daily, onChanged, onCreated } from '../server/test/automations.ts'
+import { acceptedBodies } from './bodies.ts'
 import type { Caller } from './callers.ts'
 import {
   contentTypes,
@@ -8,12 +8,11 @@ import {
   hostileHeaders,
   hostileQueries,
   hostileSegments,
-  hostileTexts,
   otherMethods,
 } from './hostile.ts'
 import { Ref } from './known-ids.ts'
 import { redirectUri } from './planting.ts'
-import { pathValue, ref, type Schema, Values } from './values.ts'
+import { pathValue, ref, type Schema, sometimes, Values } from './values.ts'
 import type { Sent } from './wire.ts'
 import { challenge, password, programUri, type World } from './world.ts'
 
@@ -48,9 +47,6 @@ export interface Draft {
   workspace: 'own' | 'none' | Ref
   address: number
 }
-
-const sometimes = <T>(percent: number, arbitrary: Arbitrary<T>, otherwise: T): Arbitrary<T> =>
-  fc.oneof({ weight: 100 - percent, arbitrary: fc.constant(otherwise) }, { weight: percent, arbitrary })
 
 /** Generates requests from the service's OpenAPI document. */
 export class Requests {
@@ -136,7 +132,8 @@ export class Requests {
     const raw = fc.constantFrom(...hostileBodies).map((bytes) => ({ raw: bytes }))
     if (!schema) return sometimes<Body>(4, raw, null)
     const own = this.#bodyOf(operationId)
-    const fitting: Arbitrary<Body> = own ?? this.#values.fitting(schema).map((json) => ({ json }))
+    const accepted = acceptedBodies[operationId] ?? this.#values.fitting(schema)
+    const fitting: Arbitrary<Body> = own ?? accepted.map((json) => ({ json }))
     const nearly: Arbitrary<Body> = own ? raw : this.#values.nearlyFitting(schema).map((json) => ({ json }))
     return fc.oneof(
       { weight: 70, arbitrary: fitting },
@@ -196,25 +193,6 @@ export class Requests {
         return tokenForm
       case 'callMcp':
         return json(this.#message())
-      case 'createAutomation':
-        return json(fc.record({ team_id: ref('team'), ...automation }))
-      case 'updateAutomation':
-        return json(fc.record(automation, { requiredKeys: [] }))
-      case 'createGitConnection':
-        return json(fc.record({ kind: fc.constant('github'), ...connection }))
-      case 'updateGitConnection':
-        return json(fc.record(connection, { requiredKeys: [] }))
-      case 'suggestChanges':
-        return json(fc.record({ suggestions: fc.tuple(suggestion) }))
-      case 'decideSuggestions':
-        return json(fc.oneof(fc.record({ accept: fc.tuple(ref('sug')) }), fc.record({ decline: fc.tuple(ref('sug')) })))
-      case 'setSessionChanges':
-        return json(sessionChanges)
-      case 'updateInboxThread':
-        return json(fc.oneof(fc.record({ read: fc.boolean() }), fc.record({ archived: fc.boolean() })))
-      case 'startWebhookReplay':
-      case 'startAppReplay':
-        return json(replay)
       default:
         return undefined
     }
@@ -266,62 +244,6 @@ const neededState: Record<string, string> = {
   'suggestChanges.session_id': 'open session',
   'updateInboxThread.subject_id': 'subject in inbox',
 }
-
-const someText = fc.constantFrom(...hostileTexts, 'Some text')
-const automation = {
-  name: fc.constantFrom('Daily', '<script>', '{{issue.title}}'),
-  trigger: fc.constantFrom(
-    ...[daily(), daily('0 9 * * *', 'Asia/Kolkata'), onCreated, onChanged],
-    ...[daily('0 0 31 2 *'), daily('0 9 * * *', '../etc')],
-  ),
-  actions: fc.tuple(
-    fc.oneof(
-      fc.record({ type: fc.constant('create_issue'), title: someText }),
-      fc.record({ type: fc.constant('comment'), text: someText }),
-    ),
-  ),
-}
-const connection = {
-  name: fc.constantFrom('Shop', '<script>'),
-  repositories: fc.constantFrom(['acme/shop'], ['acme/shop'], ['../../x']),
-  token: fc.constantFrom('a token', '<script>'),
-}
-const suggestion = fc.record({
-  field: fc.constant('priority'),
-  value: fc.constantFrom('high', 'low', '<script>'),
-  reason: someText,
-})
-const commit = 'c0ffee'.padEnd(40, '0')
-const changedFile = fc.record({
-  path: sometimes(40, fc.constantFrom('../../etc/passwd', '/etc/passwd', '<script>', 'a\0b'), 'src/a.ts'),
-  old_path: fc.constant(null),
-  status: fc.constantFrom('added', 'modified', 'deleted'),
-  additions: sometimes<number | null>(10, fc.constantFrom(null, -1), 1),
-  deletions: fc.constant(0),
-  patch: fc.constantFrom('@@ -0,0 +1 @@\n+a\n', '<script>', null),
-  omitted: fc.constant(null),
-})
-const sessionChanges = fc.record({
-  repository: fc.constant('acme/shop'),
-  remote_url: sometimes<string | null>(10, fc.constantFrom('javascript:1', 'https://a:b@example.com/'), null),
-  base: fc.constant({ ref: 'main', commit }),
-  head_commit: fc.constant(commit),
-  branch: sometimes(10, fc.constantFrom('--upload-pack=x', 'a b'), 'fix'),
-  pushed: fc.boolean(),
-  ...{ files_total: fc.constant(1), additions: fc.constant(1), deletions: fc.constant(0) },
-  files: fc.array(changedFile, { maxLength: 1 }),
-})
-const replay = fc.record(
-  {
-    since: fc.constantFrom(
-      new Date(Date.now() - 3_600_000).toISOString(),
-      '1900-01-01T00:00:00Z',
-      '2999-12-31T23:59:59Z',
-    ),
-    dry_run: fc.boolean(),
-  },
-  { requiredKeys: ['since'] },
-)
 
 /** An operation with a second method has the same id followed by that method. */
 const asNamed = (described: Described): Described => ({

@@ -99,6 +99,9 @@ export const ref = (kind: string): Arbitrary<Ref> =>
     )
     .map(([from, index]) => new Ref(kind, from, index))
 
+export const sometimes = <T>(percent: number, arbitrary: Arbitrary<T>, otherwise: T): Arbitrary<T> =>
+  fc.oneof({ weight: 100 - percent, arbitrary: fc.constant(otherwise) }, { weight: percent, arbitrary })
+
 /** Parameters that are names and not ids. */
 const names: Record<string, readonly string[]> = {
   page: ['api', 'errors', 'reference', 'webhooks.md', 'nothing'],

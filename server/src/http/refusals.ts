@@ -126,7 +126,7 @@ export function sendClientError(
         : 'INVALID_REQUEST'
   const refusal = new ApiError(code)
   const body = JSON.stringify(refusal.body)
-  // Node has not parsed the method.
+  // Node has not parsed the method. If the head came in several packets, this is not the first, and the body is sent.
   const isHead = Buffer.isBuffer(error.rawPacket) && error.rawPacket.toString('latin1', 0, 5) === 'HEAD '
   socket.end(
     [
