@@ -78,8 +78,8 @@ function actionProblems(action: AutomationAction, hasIssue: boolean): Fields {
   if (action.type === 'set_fields' && Object.keys(action).length === 1) bad.type = 'set at least one field'
   if (action.type === 'notify') {
     if (Boolean(action.user_ids) === Boolean(action.who)) bad.user_ids = 'send either user_ids or who'
-    else if (!hasIssue && action.who && action.who !== 'team') bad.who = 'needs an issue; create one first'
-  } else if (!hasIssue && action.type !== 'create_issue') bad.type = 'needs an issue; create one first'
+    else if (!hasIssue && needsIssue(action)) bad.who = 'needs an issue; create one first'
+  } else if (!hasIssue && needsIssue(action)) bad.type = 'needs an issue; create one first'
   return bad
 }
 
@@ -168,3 +168,7 @@ export async function referenceProblems(unit: UnitOfWork<Member>, teamId: string
       ]),
   )
 }
+
+/** Whether the action works on an issue that is there before it. */
+export const needsIssue = (action: AutomationAction) =>
+  action.type === 'notify' ? action.who === 'assignee' || action.who === 'reporter' : action.type !== 'create_issue'

@@ -52,6 +52,22 @@ describe('a trial', () => {
     expect(await app.unchanged(() => outsider.post('/automations/try', trial))).toMatchObject({ status: 403 })
   })
 
+  test('in a team without issues says what needs one', verifies('automation.try-changes-nothing'), async ({ app }) => {
+    const { draft, owner } = await automationScene(app)
+    const empty = await done(owner.post('/teams', { name: 'Empty', key: 'EMP' }))
+    const notified = (who: 'assignee' | 'reporter' | 'team') => ({ type: 'notify' as const, who })
+    const trial = draft({
+      team_id: empty.id,
+      trigger: { type: 'session', outcomes: ['finished'] },
+      actions: [notified('assignee'), notified('reporter'), comment, notified('team')],
+    })
+    const none = { ok: false, message: 'The team has no issue to try it with.' }
+    expect(await app.unchanged(() => owner.post('/automations/try', trial))).toMatchObject({
+      status: 200,
+      body: { would: [none, none, none, { type: 'notify', ok: true }] },
+    })
+  })
+
   test('says why an action would be refused', verifies('automation.try-changes-nothing'), async ({ app }) => {
     const { draft, member, newIssue, robot, owner } = await automationScene(app)
     const issue = await newIssue({}, robot)

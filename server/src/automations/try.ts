@@ -10,7 +10,7 @@ import { findIssueId } from '../issues/read.ts'
 import { transactAs } from '../workspaces/members.ts'
 import { act, type Scene, Skipped } from './actions.ts'
 import { checkRules, mustUseTeam, rulesOf } from './automations.ts'
-import { checkBody } from './check.ts'
+import { checkBody, needsIssue } from './check.ts'
 import { changeMatches } from './filter.ts'
 import { refusalText } from './perform.ts'
 
@@ -105,7 +105,7 @@ async function play(scene: Scene): Promise<ActionResult[]> {
   const results: ActionResult[] = []
   for (const [index, action] of scene.automation.actions.entries()) {
     const refused = (message: string) => ({ type: action.type, ok: false, subject_id: null, message })
-    if (!scene.issueId && !['create_issue', 'notify'].includes(action.type)) {
+    if (!scene.issueId && needsIssue(action)) {
       results.push(refused('The team has no issue to try it with.'))
       continue
     }
