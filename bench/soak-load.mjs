@@ -2,12 +2,13 @@
 import { Agent, get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { send } from '../faults/api.mjs'
-import { dist } from './setting.mjs'
+import { dist, percentile } from './setting.mjs'
 
 export const endpoints = 50
 const issues = 200
 export const people = 10
 const streamsEach = 10
+const readers = 4
 const maxInFlight = 100
 const settledWithinMs = 60_000
 const day = 86_400_000
@@ -82,6 +83,53 @@ export class Editor {
       ...(this.#skipped > 0 ? [`${this.#skipped} edits were skipped, because ${maxInFlight} were in progress`] : []),
       ...(count < this.expectedDeliveries ? [`${this.expectedDeliveries - count} deliveries did not arrive`] : []),
     ]
+  }
+}
+
+/** Read lists and issues without a pause. */
+export class Readers {
+  #service
+  #headers
+  #durations = []
+  #running
+  #stopped = false
+  #errors = new Set()
+
+  constructor(service, seeded) {
+    this.#service = service
+    this.#headers = Array.from({ length: readers }, (_, person) => headersOf(seeded, person))
+  }
+
+  start() {
+    this.#running = Promise.all(this.#headers.map((headers) => this.#read(headers)))
+  }
+
+  async #read(headers) {
+    while (!this.#stopped) {
+      const began = performance.now()
+      try {
+        const { data } = await send(this.#service, 'GET', '/issues?limit=100', undefined, headers)
+        await send(this.#service, 'GET', `/issues/${data[0].id}`, undefined, headers)
+      } catch (error) {
+        this.#errors.add(error.message)
+      }
+      this.#durations.push((performance.now() - began) / 2)
+    }
+  }
+
+  /** What was read since the last sample. */
+  sample() {
+    const durations = this.#durations.splice(0)
+    return { reads: durations.length * 2, p99: percentile(durations, 0.99) ?? 0 }
+  }
+
+  async stop() {
+    this.#stopped = true
+    await this.#running
+  }
+
+  problems() {
+    return [...this.#errors].map((message) => `a read failed: ${message}`)
   }
 }
 

@@ -1,6 +1,6 @@
 // npm run soak: holds a whole service at half of its maximal delivery rate, and compares its last minutes with its first.
 // --minutes 1: a trial, whose comparison is shown but does not count.  --rate 200: deliveries a second, instead of half
-// of the maximum.
+// of the maximum.  --embedded: reads, and a few edits, on the embedded database.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { build, bundleServer, install, main, StepFailed } from '../scripts/setup.mjs'
@@ -14,7 +14,7 @@ import {
   startReceiver,
   withStorage,
 } from './setting.mjs'
-import { Editor, endpoints, openStreams, people, startSweeping } from './soak-load.mjs'
+import { Editor, endpoints, openStreams, people, Readers, startSweeping } from './soak-load.mjs'
 
 /** Deliveries that are due at any time while the maximal rate is measured. */
 const saturatedAt = 2000
@@ -37,7 +37,12 @@ const sweepsPerSample = 6
 const tables = ['deliveries', 'attempts', 'events']
 const mb = 2 ** 20
 
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '20' }, rate: { type: 'string' } } })
+/** Deliveries a second on the embedded database, where reads are the load. */
+const embeddedRate = 50
+
+const { values } = parseArgs({
+  options: { minutes: { type: 'string', default: '20' }, rate: { type: 'string' }, embedded: { type: 'boolean' } },
+})
 const minutes = Number(values.minutes)
 const samples = Math.max(minSamples, Math.round(minutes))
 const sampleMs = (minutes * 60_000) / samples
@@ -59,12 +64,23 @@ async function soak(where) {
   try {
     const editor = await Editor.create(service, receiver, seeded)
     const rate = Number(values.rate) || (await maximalRate(editor, receiver)) / 2
-    const taken = await hold(setting, service, receiver, editor, rate)
+    const taken = await hold(rate, editor, async () => {
+      const sizes = await Promise.all(tables.map((table) => sizeOf(setting.db, setting.sql, table)))
+      const sample = { ...(await receiver.ask('delays')), memory: service.memory(), sizes }
+      return { ...sample, line: lineOf(sample) }
+    })
+    const grown = [
+      { name: 'p99', from: warmUp, of: ({ p99 }) => p99 },
+      { name: 'memory of the service', from: warmUp, of: ({ memory }) => memory },
+      // Tables grow until retention deletes their first rows and vacuum makes room for new ones.
+      ...tables.map((table, index) => ({
+        name: `size of ${table}`,
+        from: warmUp + retention + untilVacuumed,
+        of: ({ sizes }) => sizes[index].bytes / mb,
+      })),
+    ]
     const problems = [...(await editor.problems(receiver)), ...streams.problems(), ...sweeping.problems()]
-    const slower = compare(taken)
-    if (minutes >= judgedFromMinutes) problems.push(...slower)
-    else console.log(`Runs of less than ${judgedFromMinutes} minutes are not judged by these ratios.`)
-    if (problems.length > 0) throw new StepFailed(problems.map((problem) => `✗ ${problem}`).join('\n'))
+    judge(problems, compare(taken, grown))
   } finally {
     await sweeping.stop()
     streams.close()
@@ -72,6 +88,53 @@ async function soak(where) {
     receiver.stop()
     await setting.db.close()
   }
+}
+
+/** Many reads and a few edits. Nothing is deleted meanwhile, so tables are not compared. */
+async function soakEmbedded(where) {
+  const setting = await openSetting(where)
+  const seeded = await seedPeople(setting, people)
+  await setting.db.close()
+  const service = await startProgram(serviceProgram, {
+    ...environmentOf(where),
+    BATON_WEBHOOK_ALLOW: '127.0.0.1',
+    BATON_WEBHOOK_LIMIT: String(endpoints),
+  })
+  const receiver = await startReceiver('delays')
+  const streams = openStreams(service, seeded)
+  const readers = new Readers(service, seeded)
+  try {
+    const editor = await Editor.create(service, receiver, seeded)
+    readers.start()
+    const taken = await hold(Number(values.rate) || embeddedRate, editor, async () => {
+      const { reads, p99 } = readers.sample()
+      const sample = { memory: service.memory(), ...(await databaseMemoryOf(service)) }
+      const line = `${shown(reads / (sampleMs / 1000))} reads a second, p99 ${shown(p99)} ms, service ${shown(sample.memory)} MB, of it objects of the database's thread ${shown(sample.heap)} MB, database ${shown(sample.wasm)} MB`
+      return { ...sample, line }
+    })
+    const grown = [{ name: 'memory of the service', from: warmUp, of: ({ memory }) => memory }]
+    await readers.stop()
+    judge([...(await editor.problems(receiver)), ...streams.problems(), ...readers.problems()], compare(taken, grown))
+  } finally {
+    await readers.stop()
+    streams.close()
+    await service.stop()
+    receiver.stop()
+  }
+}
+
+function judge(problems, grown) {
+  if (minutes >= judgedFromMinutes) problems.push(...grown)
+  else console.log(`Runs of less than ${judgedFromMinutes} minutes are not judged by these ratios.`)
+  if (problems.length > 0) throw new StepFailed(problems.map((problem) => `✗ ${problem}`).join('\n'))
+}
+
+/** In MB, from the metrics of the service. */
+async function databaseMemoryOf({ url }) {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const of = (part) =>
+    Number(text.match(new RegExp(`^baton_embedded_database_memory_bytes{part="${part}"} (.*)$`, 'm'))[1])
+  return { heap: of('heap') / mb, wasm: of('wasm') / mb }
 }
 
 /** Deliveries per second while there are always some due. */
@@ -95,8 +158,8 @@ async function maximalRate(editor, receiver) {
   return rate
 }
 
-/** Edits at this rate, and samples. */
-async function hold({ db, sql }, service, receiver, editor, rate) {
+/** Edits at this rate, and takes a sample each minute. */
+async function hold(rate, editor, takeSample) {
   console.log(
     `▸ Holding ${shown(rate)} deliveries a second for ${minutes} minutes, a sample every ${sampleMs / 1000} s`,
   )
@@ -112,14 +175,12 @@ async function hold({ db, sql }, service, receiver, editor, rate) {
   )
   const taken = []
   try {
-    await receiver.ask('delays')
+    await takeSample() // without what was before
     for (let n = 1; n <= samples; n++) {
       await sleep(began + n * sampleMs - performance.now())
-      const delays = await receiver.ask('delays')
-      const sizes = await Promise.all(tables.map((table) => sizeOf(db, sql, table)))
-      const sample = { ...delays, memory: service.memory(), sizes }
+      const sample = await takeSample()
       taken.push(sample)
-      show(n, sample)
+      console.log(`  ${String(n).padStart(2)}: ${sample.line}`)
     }
   } finally {
     clearInterval(editing)
@@ -134,29 +195,15 @@ const sizeOf = (db, sql, table) =>
     from (select relid from pg_partition_tree(${table}::regclass) union select ${table}::regclass) p
     left join pg_stat_all_tables s on s.relid = p.relid`)
 
-function show(n, { count, p50, p99, memory, sizes }) {
+function lineOf({ count, p50, p99, memory, sizes }) {
   const bytes = tables.map((table, index) => `${table} ${shown(sizes[index].bytes / mb)} MB`)
   const dead = sizes.reduce((sum, one) => sum + one.dead, 0)
   const perSecond = count / (sampleMs / 1000)
-  console.log(
-    `  ${String(n).padStart(2)}: ${shown(perSecond)} a second, p50 ${p50} ms, p99 ${p99} ms, service ${shown(memory)} MB; ${bytes.join(', ')}; ${shown(dead)} dead rows`,
-  )
+  return `${shown(perSecond)} a second, p50 ${p50} ms, p99 ${p99} ms, service ${shown(memory)} MB; ${bytes.join(', ')}; ${shown(dead)} dead rows`
 }
 
-/**
- * Compares medians, so that one disturbed minute does not decide. Tables grow until retention deletes their first rows
- * and vacuum makes room for new ones, so they are compared from then on. Returns what got worse.
- */
-function compare(taken) {
-  const figures = [
-    { name: 'p99', from: warmUp, of: ({ p99 }) => p99 },
-    { name: 'memory of the service', from: warmUp, of: ({ memory }) => memory },
-    ...tables.map((table, index) => ({
-      name: `size of ${table}`,
-      from: warmUp + retention + untilVacuumed,
-      of: ({ sizes }) => sizes[index].bytes / mb,
-    })),
-  ]
+/** Compares medians, so that one disturbed minute does not decide. Returns what got worse. */
+function compare(taken, figures) {
   const median = (some, of) => percentile(some.map(of), 0.5)
   const compareOne = ({ name, from, of }) => {
     const [first, last] = [median(taken.slice(from, from + compared), of), median(taken.slice(-compared), of)]
@@ -190,7 +237,7 @@ await main(async () => {
     minutes * 60_000 + overtimeMs,
   )
   try {
-    await withStorage('postgres', soak)
+    await (values.embedded ? withStorage('embedded', soakEmbedded) : withStorage('postgres', soak))
   } finally {
     clearTimeout(overdue)
   }

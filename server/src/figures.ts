@@ -31,6 +31,7 @@ interface Figures {
   oldestRunSeconds: number
   reviewsWaiting: number
   databaseBytes: number
+  embeddedMemory: Sample[]
   clockSkewSeconds: number
 }
 
@@ -65,6 +66,12 @@ export function watchService(ctx: Context, metrics: Metrics, service: { version:
   )
   figure('baton_reviews_waiting', 'Reviews of the work of agents that wait for a person', (read) => read.reviewsWaiting)
   figure('baton_database_size_bytes', 'Size of the database', (read) => read.databaseBytes)
+  figuresOf(
+    'baton_embedded_database_memory_bytes',
+    'Memory of the embedded database: objects of its thread, and the database itself',
+    ['part'],
+    (read) => read.embeddedMemory,
+  )
   figure('baton_clock_skew_seconds', 'Clock of the database minus that of the process', (read) => read.clockSkewSeconds)
   gauge(
     'baton_database_connections',
@@ -169,6 +176,7 @@ async function readFigures({ db, clock }: Context): Promise<Figures> {
     oldestRunSeconds: secondsSince(ofKind('run')[0]?.oldest ?? null),
     reviewsWaiting: ofKind('review')[0]?.count ?? 0,
     databaseBytes: server?.bytes ?? 0,
+    embeddedMemory: Object.entries((await db.memory()) ?? {}).map(([part, value]) => ({ labels: { part }, value })),
     clockSkewSeconds: (Date.parse(server?.now ?? '') - (askedAt + answeredAt) / 2) / 1000,
   }
 }

@@ -39,6 +39,7 @@ const named: Record<string, [type: 'gauge' | 'counter' | 'histogram', ...labels:
   database_wait_seconds: ['histogram'],
   database_reconnects_total: ['counter'],
   database_size_bytes: ['gauge'],
+  embedded_database_memory_bytes: ['gauge', 'part'],
   slow_statements_total: ['counter'],
   data_disk_free_bytes: ['gauge'],
   clock_skew_seconds: ['gauge'],

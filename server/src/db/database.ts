@@ -20,12 +20,22 @@ export interface ConnectionCount {
   count: number
 }
 
+/** In bytes. */
+export interface DatabaseMemory {
+  /** Of the JavaScript objects in the thread of the embedded database. */
+  heap: number
+  /** Of the database itself. It never shrinks. */
+  wasm: number
+}
+
 /** The interface that PGlite and PostgreSQL share. */
 export interface Driver {
   readonly kind: 'embedded' | 'postgres'
   observe(observer: DatabaseObserver): void
   /** Connections, and requests that wait for one. */
   connections(): ConnectionCount[]
+  /** Of a database inside this process. */
+  memory?(): Promise<DatabaseMemory>
   query(statement: Sql): Promise<Result>
   /** Statements run in the order they are started, also if several are started at once. */
   transaction<T>(
@@ -117,6 +127,10 @@ export class Db implements Queryable {
 
   connections() {
     return this.#driver.connections()
+  }
+
+  async memory(): Promise<DatabaseMemory | undefined> {
+    return this.#driver.memory?.()
   }
 
   async rows<Row>(statement: Sql): Promise<Row[]> {

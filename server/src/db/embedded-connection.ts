@@ -61,19 +61,14 @@ export class EmbeddedConnection {
   /** Runs a COPY. Returns the lines that it wrote. */
   copy(text: string, lines: Uint8Array | null): Buffer {
     const { query, copyData, copyDone } = protocol.serialize
-    // The view would end with the memory that it shows, so the lines are copied out of it at once.
-    const answer = Buffer.from(
-      this.#pglite.execProtocolRawSync(
-        Buffer.concat(
-          lines
-            ? [
-                query(text),
-                copyData(lines.buffer.slice(lines.byteOffset, lines.byteOffset + lines.byteLength) as ArrayBuffer),
-                copyDone(),
-              ]
-            : [query(text)],
-        ),
-      ),
+    const answer = this.#exchange(
+      lines
+        ? [
+            query(text),
+            copyData(lines.buffer.slice(lines.byteOffset, lines.byteOffset + lines.byteLength) as ArrayBuffer),
+            copyDone(),
+          ]
+        : [query(text)],
     )
     const copied: Buffer[] = []
     // Each message: its kind, its length without the kind, its content. The parser of PGlite is slow for many of them.
@@ -132,16 +127,37 @@ export class EmbeddedConnection {
   #send(...requests: Uint8Array[]): Messages {
     const messages: Messages = []
     let error: Error | undefined
-    new protocol.Parser().parse(this.#pglite.execProtocolRawSync(Buffer.concat(requests)), (message) => {
+    new protocol.Parser().parse(this.#exchange(requests), (message) => {
       if (message instanceof protocol.messages.DatabaseError) error ??= message
       else messages.push(message)
     })
     if (error) throw error
     return messages
   }
+
+  /**
+   * Returns the bytes of the answer. PGlite's `execProtocolRawSync` also parses each answer and keeps the result until its
+   * own `query` is called next; the form with a stream does not. It is asynchronous only in waiting for a file system
+   * that has to be written afterwards, which is not asked for here, so all bytes are there when it returns.
+   */
+  #exchange(requests: Uint8Array[]): Buffer {
+    const chunks: Buffer[] = []
+    // A rejection is left unhandled: it is WebAssembly that stopped, and ends the thread.
+    void this.#pglite.execProtocolRawStream(Buffer.concat(requests), {
+      syncToFs: false,
+      // The bytes are a view of memory that the next statement overwrites.
+      onRawData: (bytes) => void chunks.push(Buffer.from(bytes)),
+    })
+    const answer = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
+    if (answer.at(-readyForQueryLength) !== readyForQueryKind)
+      throw new Error('The embedded database ended an answer early')
+    return answer
+  }
 }
 
-const [copyDataKind, errorKind] = ['d', 'E'].map((kind) => kind.charCodeAt(0))
+const [copyDataKind, errorKind, readyForQueryKind] = ['d', 'E', 'Z'].map((kind) => kind.charCodeAt(0))
+/** The last message of every answer: its kind, four bytes of length, the state of the transaction. */
+const readyForQueryLength = 6
 
 function throwErrorOf(answer: Buffer) {
   new protocol.Parser().parse(answer, (message) => {

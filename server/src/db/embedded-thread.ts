@@ -1,10 +1,10 @@
 // The thread of the embedded database. It runs what the process sends, one request after another.
-import { setFlagsFromString } from 'node:v8'
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { Disk } from './disk.ts'
-import type { Answer, Request, ThreadOptions } from './embedded.ts'
+import type { Answer, Request, Statement, ThreadOptions } from './embedded.ts'
 import { EmbeddedConnection } from './embedded-connection.ts'
 import { isoTimestamp } from './sql.ts'
 import { Checkpoints } from './upkeep.ts'
@@ -28,6 +28,10 @@ port.on('message', async (request: Request) => {
     port.close()
     return
   }
+  if (request === 'memory') {
+    answer({ heap: getHeapStatistics().used_heap_size, wasm: pglite.Module.HEAPU8.length })
+    return
+  }
   const startedAt = performance.now()
   try {
     answer(run(request))
@@ -47,7 +51,7 @@ answer({ ready: true })
  */
 const isFatal = (error: unknown) => ['RuntimeError', 'ExitStatus'].includes((error as Error).name)
 
-function run(request: Exclude<Request, 'close'>): Answer {
+function run(request: Statement): Answer {
   if (!inTransaction) maintain(request.text)
   if (request.begin) {
     connection.script('begin')

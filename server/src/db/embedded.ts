@@ -2,7 +2,15 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { PGliteOptions } from '@electric-sql/pglite'
 import { compiledDir } from '../paths.ts'
-import { type Copy, type DatabaseObserver, type Driver, mustCommit, type Result, type Script } from './database.ts'
+import {
+  type Copy,
+  type DatabaseMemory,
+  type DatabaseObserver,
+  type Driver,
+  mustCommit,
+  type Result,
+  type Script,
+} from './database.ts'
 import type { Disk, SharedDisk } from './disk.ts'
 import type { Sql } from './sql.ts'
 import { vacuum } from './upkeep.ts'
@@ -16,11 +24,12 @@ export interface ThreadOptions {
  * A statement with values, a script, or a COPY with the lines that it reads. `begin` starts a transaction before it;
  * `ends` says that it ends one.
  */
-export type Request =
+export type Statement =
   | { text: string; values: readonly unknown[]; begin: boolean }
   | { text: string; begin: boolean; ends: boolean }
   | { text: string; begin: boolean; copies: Uint8Array | null }
-  | 'close'
+
+export type Request = Statement | 'memory' | 'close'
 
 export type Answer =
   | { ready: true }
@@ -29,6 +38,7 @@ export type Answer =
   | (Result & { ms: number })
   | { command: string | undefined }
   | { copied: Uint8Array }
+  | DatabaseMemory
   | { error: { message: string }; ms: number }
 
 interface Options {
@@ -116,6 +126,7 @@ export async function openEmbedded(where: PGliteOptions, options: Options = {}):
         { pool: 'embedded', state: 'waiting', count: Math.max(0, thread.asked - 1) },
       ]
     },
+    memory: () => thread.ask<DatabaseMemory>('memory'),
     query,
     transaction,
     tidy: () => vacuum(query, options.disk),
@@ -170,7 +181,7 @@ class DatabaseThread {
       if (this.#lost) return reject(this.#lost)
       this.#worker.postMessage(request)
       // Only a thread that owes an answer keeps the process alive.
-      const text = 'values' in request ? request.text : undefined
+      const text = typeof request === 'object' && 'values' in request ? request.text : undefined
       if (this.#askers.push({ text, resolve, reject }) === 1) this.#worker.ref()
     })
   }

@@ -7,7 +7,7 @@ import type { Worker } from 'node:worker_threads'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openTestDatabase } from '../../test/database.ts'
 import { compiledDir } from '../paths.ts'
-import { Db } from './database.ts'
+import { type DatabaseMemory, Db } from './database.ts'
 import { Disk } from './disk.ts'
 import { openEmbedded } from './embedded.ts'
 import { Sql, sql } from './sql.ts'
@@ -25,6 +25,22 @@ describe.skipIf(process.env.DATABASE_URL)('the embedded database', () => {
     db.rows(sql`
       select relname as name, last_vacuum is not null as vacuumed from pg_stat_user_tables
       where relname in ('full', 'calm') and last_analyze is not null order by relname`)
+
+  test('keeps nothing of the rows that it returned', async () => {
+    const db = await openTestDatabase()
+    onTestFinished(() => db.close())
+    const [reads, characters] = [10_000, 20_000]
+    await db.run(sql`create table pages (text text)`)
+    await db.run(sql`insert into pages values (repeat('a', ${characters}::int))`)
+    for (let read = 0; read < reads; read += 100) {
+      const pages = await Promise.all(
+        Array.from({ length: 100 }, () => db.row<{ text: string }>(sql`select text from pages`)),
+      )
+      for (const page of pages) expect(page?.text).toHaveLength(characters)
+    }
+    const { heap } = (await db.memory()) as DatabaseMemory
+    expect(heap).toBeLessThan((reads * characters) / 2)
+  })
 
   test('reuses the space of deleted rows', async () => {
     const db = await openTestDatabase()
