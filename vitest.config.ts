@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { ConformanceReporter } from './conformance/reporter.ts'
+import { TimesReporter } from './conformance/times-reporter.ts'
 import { longTests } from './scripts/long-tests.mjs'
 
 const results = process.env.BATON_TEST_RESULTS
@@ -29,7 +30,7 @@ export default defineConfig({
     allowOnly: !process.env.CI,
     hookTimeout: 60_000,
     globalSetup: 'server/test/template.ts',
-    setupFiles: 'conformance/seeds.ts',
+    setupFiles: ['conformance/seeds.ts', 'conformance/record-times.ts'],
     include: [
       'abuse/*.test.ts',
       'deploy/check/*.test.ts',
@@ -39,7 +40,11 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**'],
     // Dependencies of these also have a `source` condition, with TypeScript that Node cannot run.
     server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource/] } },
-    reporters: ['default', ...(results ? [new ConformanceReporter(results)] : [])],
+    reporters: [
+      'default',
+      ...(results ? [new ConformanceReporter(results)] : []),
+      ...(process.env.BATON_TEST_TIMES ? [new TimesReporter()] : []),
+    ],
     // One line per file; failures are shown in full.
     slowTestThreshold: 60_000,
   },

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { api, type Role } from '@baton/protocol'
 import { test as base, expect } from 'vitest'
+import { countAsStart } from '../../conformance/times.ts'
 import { A2aRunner } from '../src/a2a/runner.ts'
 import { storeDueTransitions } from '../src/agent-sessions/timers.ts'
 import type { AgentStrategy } from '../src/agents/agent-strategy.ts'
@@ -115,7 +116,11 @@ export class TestApp {
   }
 
   /** With `beside`, on the same database as that app, like a second process; with the web app built in `webDir`. */
-  static async start(env: Record<string, string> = {}, beside?: TestApp, webDir?: string): Promise<TestApp> {
+  static start(env: Record<string, string> = {}, beside?: TestApp, webDir?: string): Promise<TestApp> {
+    return countAsStart(() => TestApp.#start(env, beside, webDir))
+  }
+
+  static async #start(env: Record<string, string>, beside?: TestApp, webDir?: string): Promise<TestApp> {
     const clock = beside?.clock ?? new TestClock()
     // Receivers of tests listen on localhost. On a busy machine any statement can be slow, and tests compare the log.
     const config: Config = readConfig({ BATON_WEBHOOK_ALLOW: 'localhost', BATON_SLOW_MS: '0', ...env })
