@@ -1,51 +1,74 @@
-import { defineConfig } from 'vitest/config'
+import { availableParallelism } from 'node:os'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { ConformanceReporter } from './conformance/reporter.ts'
 import { TimesReporter } from './conformance/times-reporter.ts'
-import { longTests } from './scripts/long-tests.mjs'
 
 const results = process.env.BATON_TEST_RESULTS
+const everywhere = process.env.DATABASE_URL ?? ''
+/** The PostgreSQL server that `npm test` starts for service tests, if it finds one: they take half as long there. */
+const forService = process.env.BATON_TEST_POSTGRES ?? everywhere
 
-class LongestFirst extends BaseSequencer {
+// Tests run on the sources; only tests of whole processes use the build.
+const conditions = ['source']
+const shared: TestProjectInlineConfiguration['test'] = {
+  setupFiles: ['conformance/seeds.ts', 'conformance/record-times.ts'],
+  pool: 'forks',
+  isolate: false,
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  // One line per file; failures are shown in full.
+  slowTestThreshold: 60_000,
+  // Dependencies of these also have a `source` condition, with TypeScript that Node cannot run.
+  server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource/] } },
+}
+
+const folders = '{abuse,cli,conformance,deploy/check,examples,protocol,scripts,sdk,server,web/src}'
+const [unit, ofProcesses, every] = ['.unit.test', '.process.test', '.test'].map((ending) => [
+  `${folders}/**/*${ending}.{ts,mjs}`,
+]) as [string[], string[], string[]]
+const never = ['**/node_modules/**', '**/dist/**', 'abuse/long/**']
+
+/** Service tests that run on both databases: of the databases themselves. CI runs all others on both too. */
+const onBoth = ['server/src/db/**/*.test.ts']
+
+const project = (
+  name: string,
+  include: readonly string[],
+  { exclude = [], ...test }: TestProjectInlineConfiguration['test'] = {},
+): TestProjectInlineConfiguration => ({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: { ...shared, name, include: [...include], exclude: [...never, ...exclude], ...test },
+})
+
+const withDatabase = (url: string) => ({ globalSetup: 'server/test/template.ts', env: { DATABASE_URL: url } })
+
+/** In this order, because processes leave a processor idle while a test waits for them. */
+const projects = [
+  project('process', ofProcesses, withDatabase(everywhere)),
+  project('service', every, { ...withDatabase(forService), exclude: [...unit, ...ofProcesses] }),
+  ...(forService && !everywhere ? [project('embedded', onBoth, { ...withDatabase(''), exclude: unit })] : []),
+  project('unit', unit),
+]
+
+class InOrderOfProjects extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
-    const place = ({ moduleId }: TestSpecification) => longTests.findIndex((file) => moduleId.endsWith(`/${file}`))
-    const sorted = await super.sort(files)
-    const long = sorted.filter((file) => place(file) >= 0).sort((a, b) => place(a) - place(b))
-    return [...long, ...sorted.filter((file) => place(file) < 0)]
+    const place = ({ project }: TestSpecification) => projects.findIndex(({ test }) => test?.name === project.name)
+    return (await super.sort(files)).sort((a, b) => place(a) - place(b))
   }
 }
 
 export default defineConfig({
-  // Tests run on the sources; only tests of whole processes use the build.
-  resolve: { conditions: ['source'] },
-  ssr: { resolve: { conditions: ['source'] } },
   test: {
-    pool: 'forks',
-    isolate: false,
-    maxWorkers: 2,
-    sequence: { sequencer: LongestFirst },
-    testTimeout: 60_000,
-    // As in web/e2e: CI retries a failed test once and reports it as flaky.
-    retry: process.env.CI ? 1 : 0,
+    projects,
+    maxWorkers: availableParallelism(),
+    sequence: { sequencer: InOrderOfProjects },
     allowOnly: !process.env.CI,
-    hookTimeout: 60_000,
-    globalSetup: 'server/test/template.ts',
-    setupFiles: ['conformance/seeds.ts', 'conformance/record-times.ts'],
-    include: [
-      'abuse/*.test.ts',
-      'deploy/check/*.test.ts',
-      'scripts/*.test.mjs',
-      '{protocol,server,conformance,sdk,cli,examples,web/src}/**/*.test.ts',
-    ],
-    exclude: ['**/node_modules/**', '**/dist/**'],
-    // Dependencies of these also have a `source` condition, with TypeScript that Node cannot run.
-    server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource/] } },
     reporters: [
       'default',
       ...(results ? [new ConformanceReporter(results)] : []),
       ...(process.env.BATON_TEST_TIMES ? [new TimesReporter()] : []),
     ],
-    // One line per file; failures are shown in full.
-    slowTestThreshold: 60_000,
   },
 })

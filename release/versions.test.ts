@@ -6,8 +6,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifies } from '../conformance/requirements.ts'
 import { withPostgres } from '../scripts/postgres.mjs'
-import { filesOnPostgres } from '../scripts/postgres-tests.mjs'
-import { installNodes, installPostgresVersions } from '../scripts/versions.mjs'
+import { filesThatDiffer, installNodes, installPostgresVersions } from '../scripts/versions.mjs'
 import { freePort } from '../server/test/service-process.ts'
 
 const only = process.env.BATON_TEST_VERSIONS?.split(',').filter(Boolean) ?? []
@@ -107,7 +106,7 @@ describe('PostgreSQL', () => {
     async (name) => {
       const found = installed.versions.find((one) => one.name === name)
       const run = (url: string) =>
-        ends(process.execPath, [...vitest, ...filesOnPostgres('none')], {
+        ends(process.execPath, [...vitest, ...filesThatDiffer()], {
           DATABASE_URL: url,
           BATON_TEST_BUNDLE: '1',
           CI: 'true',

@@ -1,6 +1,6 @@
 // Test files outside `npm test`, each run by a command of its own. Requirements that only such a command shows name it as
 // `shown_by` in conformance/requirements.json.
-import { missingOf } from './requirements.mjs'
+import { missingOf, saveShown } from './requirements.mjs'
 import { bin, StepFailed } from './setup.mjs'
 import { countsOf, runSuite } from './suite.mjs'
 
@@ -30,7 +30,9 @@ export async function ownCommand(
 
 /** Compares what the suites of a command showed with what it has to show, and prints the counts of all. */
 export function settle(command, suites, partial = false) {
-  const missing = partial ? [] : missingOf(command, new Set(suites.flatMap(({ cited }) => cited)))
+  const cited = new Set(suites.flatMap((suite) => suite.cited))
+  saveShown(command, cited)
+  const missing = partial ? [] : missingOf(command, cited)
   for (const id of missing) console.log(`✗ no test that passed cites ${id}`)
   const sum = (count) => suites.reduce((total, suite) => total + suite[count], 0)
   const total = { passed: sum('passed'), failed: sum('failed') + missing.length, skipped: sum('skipped') }

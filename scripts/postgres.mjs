@@ -134,26 +134,25 @@ class Server {
 
 /** The folder of its programs. Installs it if it is missing. */
 export async function findPostgres() {
-  const installed = () =>
-    existsSync(debian)
-      ? readdirSync(debian)
-          .sort((a, b) => b - a)
-          .map((version) => join(debian, version, 'bin'))
-      : []
-  const found = () =>
-    [...installed(), ...(process.env.PATH ?? '').split(':')].find((dir) => existsSync(join(dir, 'initdb')))
-  if (!found() && isRoot && existsSync('/usr/bin/apt-get')) {
+  if (!installedPostgres() && isRoot && existsSync('/usr/bin/apt-get')) {
     await step('Reading package lists', 'apt-get', ['update', '-qq'])
     await step('Installing PostgreSQL', 'apt-get', ['install', '-y', '-qq', 'postgresql'], {
       env: { DEBIAN_FRONTEND: 'noninteractive' },
     })
   }
-  const dir = found()
+  const dir = installedPostgres()
   if (!dir)
     throw new StepFailed(
       'PostgreSQL is not installed (looked for initdb); install it or run the tests without --postgres',
     )
   return dir
+}
+
+/** The folder of its programs, if there is one. */
+export function installedPostgres() {
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => b - a) : []
+  const folders = [...versions.map((version) => join(debian, version, 'bin')), ...(process.env.PATH ?? '').split(':')]
+  return folders.find((dir) => existsSync(join(dir, 'initdb')))
 }
 
 /** PostgreSQL refuses to run as root, so root runs it as Debian's user postgres. */

@@ -1,15 +1,15 @@
 // Compares the requirements with those that passed tests cite.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { root } from './setup.mjs'
 
-/** Requirements that the last `npm test` left to PostgreSQL. */
-const leftFile = join(root, 'node_modules', '.cache', 'left-to-postgres.json')
+/** Each command of a CI run writes the requirements here that its passed tests cite, one file each. */
+const shownDir = join(root, 'node_modules', '.cache', 'shown')
 
 const entries = () => Object.entries(JSON.parse(readFileSync(join(root, 'conformance', 'requirements.json'), 'utf8')))
 
 /** Those that `npm test` has to show. */
-export const allRequirements = () => idsOf(entries(), undefined)
+export const requirementsOf = () => idsOf(entries(), undefined)
 
 /** An entry is a text, or `{ text, shown_by }` with the command of its own that shows the requirement. */
 const idsOf = (all, command) => all.filter(([, entry]) => entry.shown_by === command).map(([id]) => id)
@@ -20,7 +20,7 @@ export const missingOf = (command, cited, all = entries()) => idsOf(all, command
 /** Those that only a command of its own shows and no test names. */
 export function unnamed(all = entries(), texts = testTexts()) {
   const ids = all.filter(([, entry]) => entry.shown_by).map(([id]) => id)
-  return { count: ids.length, missing: ids.filter((id) => !texts.some((text) => text.includes(`'${id}'`))) }
+  return { ids, missing: ids.filter((id) => !texts.some((text) => text.includes(`'${id}'`))) }
 }
 
 const testTexts = () =>
@@ -36,29 +36,29 @@ const filesUnder = (folder) =>
   })
 
 /**
- * Every requirement must be cited by a passed test, or be left to PostgreSQL or a browser by tests that were skipped
- * here, or to the long tests that CI did not run. Each suite has `cited` and `left`.
+ * Every requirement must be cited by a passed test of one of the suites, or be left by tests that were skipped there,
+ * because they need PostgreSQL or a browser. Each suite has `cited` and `left`.
  */
-export function compare(all, embedded, browser) {
-  const shown = new Set([...embedded.cited, ...browser.cited])
-  const left = (suite) => suite.left.filter((id) => !shown.has(id))
-  const toPostgres = left(embedded)
-  const toBrowser = left(browser)
-  const other = all.filter((id) => ![...shown, ...toPostgres, ...toBrowser].includes(id))
-  const toNextCommit = other.filter((id) => embedded.notRun?.includes(id))
-  const missing = other.filter((id) => !toNextCommit.includes(id))
-  return { missing, toPostgres, toBrowser, toNextCommit }
+export function compare(all, suites) {
+  const cited = new Set(suites.flatMap((suite) => suite.cited))
+  const left = new Set(suites.flatMap((suite) => suite.left).filter((id) => !cited.has(id)))
+  return {
+    shown: all.filter((id) => cited.has(id)),
+    left: all.filter((id) => left.has(id)),
+    missing: all.filter((id) => !cited.has(id) && !left.has(id)),
+  }
 }
 
-/** Those left to PostgreSQL that no test passed there cites. */
-export const unverified = (all, left, { cited }) => left.filter((id) => all.includes(id) && !cited.includes(id))
-
-export function saveLeft(ids) {
-  mkdirSync(dirname(leftFile), { recursive: true })
-  writeFileSync(leftFile, JSON.stringify(ids))
+export function saveShown(command, ids) {
+  mkdirSync(shownDir, { recursive: true })
+  writeFileSync(join(shownDir, `${command.replaceAll(/[^a-z]+/g, '-')}.json`), JSON.stringify([...ids]))
 }
 
-export const forgetLeft = () => rmSync(leftFile, { force: true })
+export const forgetShown = () => rmSync(shownDir, { recursive: true, force: true })
 
-/** Null if `npm test` has not run to its end. */
-export const readLeft = () => (existsSync(leftFile) ? JSON.parse(readFileSync(leftFile, 'utf8')) : null)
+/** Requirements that no command since `forgetShown` has shown. */
+export function neverShown(all = entries()) {
+  const files = existsSync(shownDir) ? readdirSync(shownDir) : []
+  const shown = new Set(files.flatMap((file) => JSON.parse(readFileSync(join(shownDir, file), 'utf8'))))
+  return all.map(([id]) => id).filter((id) => !shown.has(id))
+}

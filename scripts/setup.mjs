@@ -1,5 +1,5 @@
 // Steps that scripts share: install, build, run. Uses only Node's own modules, because nothing may be installed yet.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -201,12 +201,4 @@ export async function main(work) {
     console.error(error.message)
     process.exitCode = 1
   }
-}
-
-/** Of the run: the next one with every commit; with every day where the number of commits is not known. */
-export function runNumber() {
-  const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout?.trim()
-  const commits =
-    git('rev-parse', '--is-shallow-repository') === 'false' ? Number(git('rev-list', '--count', 'HEAD')) : 0
-  return commits || Math.floor(Date.now() / 86_400_000)
 }

@@ -1,7 +1,10 @@
-// npm test: installs dependencies, checks the source tree, runs all tests, and counts.
-//   --postgres     the server's tests on a temporary PostgreSQL server
-//   --third 2      with --postgres: tests that can differ there and a third of the others (1, 2, 3, auto or none)
-//   --browser      only the browser tests
+// npm test: installs dependencies, checks the source tree, runs all tests, and compares them with the requirements.
+//   FILE …         only test files whose path contains one of these, with what they need built
+//   --changed      only tests of what changed since the last commit; --changed main: since another one
+//   --kind unit    only one kind of tests: unit, service, process or browser
+//   --postgres     service and process tests on PostgreSQL
+//   --embedded     service tests on the embedded database
+//   --times        prints the slowest files and what they spend their time on
 //   --checks-only  no tests
 import { parseArgs } from 'node:util'
 import { browser } from './browser.mjs'
@@ -9,10 +12,8 @@ import { dependencyProblems } from './check-dependencies.mjs'
 import { importProblems } from './check-imports.mjs'
 import { tableProblems } from './check-tables.mjs'
 import { wordProblems } from './check-words.mjs'
-import { leftToNextCommit, longTests, requirementsIn } from './long-tests.mjs'
-import { withPostgres } from './postgres.mjs'
-import { filesOnPostgres } from './postgres-tests.mjs'
-import { allRequirements, compare, forgetLeft, readLeft, saveLeft, unnamed, unverified } from './requirements.mjs'
+import { installedPostgres, withPostgres } from './postgres.mjs'
+import { compare, requirementsOf, saveShown, unnamed } from './requirements.mjs'
 import {
   bin,
   build,
@@ -22,59 +23,53 @@ import {
   checkStep,
   install,
   main,
-  runNumber,
+  run,
   StepFailed,
   step,
 } from './setup.mjs'
 import { countsOf, runSuite } from './suite.mjs'
 
-const budgetSeconds = { embedded: 2100, postgres: 1400, browser: 1300 }
-const { values: flags } = parseArgs({
+const { values: flags, positionals: files } = parseArgs({
   options: {
+    kind: { type: 'string' },
+    changed: { type: 'boolean' },
     postgres: { type: 'boolean' },
-    third: { type: 'string' },
-    browser: { type: 'boolean' },
+    embedded: { type: 'boolean' },
+    times: { type: 'boolean' },
     'checks-only': { type: 'boolean' },
   },
+  allowPositionals: true,
 })
-/** In CI the browser tests are split into shares. The next share begins only within this time. */
-const browserShares = 8
-const latestShareMs = 1_300_000
-/** In CI all long tests run only if the build and the checks took no longer. */
-const slowBuildMs = 30_000
-let isSlow = false
+const kinds = ['unit', 'service', 'process']
+/** Far above what they take: a run that hangs must end. */
+const budgetSeconds = 2700
 const total = { passed: 0, failed: 0, skipped: 0 }
 /** Lines to repeat at the end. */
 const notes = []
 
 await main(async () => {
+  if (flags.kind && ![...kinds, 'browser'].includes(flags.kind))
+    throw new StepFailed(`--kind must be unit, service, process or browser, not ${flags.kind}`)
   await install()
-  const buildStartedAt = performance.now()
-  await build('Building and checking types', '.')
-  await buildPackages()
-  await bundleServer()
-  if (flags.postgres) {
-    const files = flags.third ? filesOnPostgres(flags.third) : ['server/']
-    const suite = await withPostgres((url) => vitest('postgres', files, { DATABASE_URL: url }))
-    await check('Requirements on PostgreSQL', () => requirementsOnPostgres(suite))
-  } else if (flags.browser) {
-    await check('Building the web app', buildWeb)
-    await browserTests()
-  } else {
-    await check('Format and lint', () => step('Format and lint', bin('biome'), ['check', '--error-on-warnings']))
-    await check('Imports', () => checkStep('Imports', importProblems))
-    await check('Owners of tables', () => checkStep('Owners of tables', tableProblems))
-    await check('Dependencies', () => checkStep('Dependencies', dependencyProblems))
-    await check('Words', () => checkStep('Words', wordProblems))
-    if (!flags['checks-only']) {
-      isSlow = performance.now() - buildStartedAt > slowBuildMs
-      forgetLeft()
-      await check('Building the web app', buildWeb)
-      const embedded = await embeddedTests()
-      const inBrowser = await browserTests()
-      await check('Requirements', () => requirements(embedded, inBrowser))
-    }
+  if (flags['checks-only']) return checks()
+  if (flags.kind === 'unit') return void (await vitest({ kinds: ['unit'] }))
+  if (flags.changed) return changed()
+  if (files.length > 0) return someFiles()
+  if (flags.kind === 'browser') {
+    await builds()
+    return void (await browserTests())
   }
+  if (flags.kind || flags.postgres || flags.embedded) {
+    await builds()
+    const suite = await vitest({
+      kinds: flags.kind ? [flags.kind] : flags.embedded ? ['service'] : ['service', 'process'],
+    })
+    return saveShown(flags.postgres ? 'postgres' : flags.embedded ? 'embedded' : flags.kind, suite.cited)
+  }
+  await checks()
+  await check('Building the web app', buildWeb)
+  const suites = [await vitest(), await browserTests()]
+  await check('Requirements', () => requirements(suites))
 })
 
 // A failure before the first test counts too.
@@ -82,6 +77,24 @@ if (process.exitCode && total.failed === 0) total.failed = 1
 for (const note of notes) console.log(note)
 console.log(`\n${countsOf(total)}`)
 if (total.failed > 0) process.exitCode = 1
+
+async function builds() {
+  await build('Building and checking types', '.')
+  await buildPackages()
+  await bundleServer()
+  await buildWeb()
+}
+
+async function checks() {
+  await build('Building and checking types', '.')
+  await buildPackages()
+  await bundleServer()
+  await check('Format and lint', () => step('Format and lint', bin('biome'), ['check', '--error-on-warnings']))
+  await check('Imports', () => checkStep('Imports', importProblems))
+  await check('Owners of tables', () => checkStep('Owners of tables', tableProblems))
+  await check('Dependencies', () => checkStep('Dependencies', dependencyProblems))
+  await check('Words', () => checkStep('Words', wordProblems))
+}
 
 /** A failed check counts as one failure; the rest still runs. */
 async function check(title, work) {
@@ -94,24 +107,48 @@ async function check(title, work) {
   }
 }
 
-function vitest(name, files, env) {
-  return suite(name, `Tests on the ${name} database`, bin('vitest'), ['run', ...files], env)
+/** The named files, in both runners. */
+async function someFiles() {
+  await builds()
+  const inBrowser = files.filter((file) => /\.spec\.ts$|^web\/e2e/.test(file))
+  const others = files.filter((file) => !inBrowser.includes(file))
+  if (others.length > 0) await vitest({ args: others })
+  if (inBrowser.length > 0) await browserTests(inBrowser)
 }
 
-/** On a slow machine, CI leaves two thirds of the long tests to the next commits. */
-async function embeddedTests() {
-  const left = process.env.CI && isSlow ? leftToNextCommit() : []
-  if (left.length > 0) {
-    notes.push(`▲ ${left.length} of ${longTests.length} long test files were not run, because this machine is slow`)
-  }
-  const exclude = left.flatMap((file) => ['--exclude', file])
-  const ran = await vitest('embedded', exclude, { DATABASE_URL: '' })
-  return { ...ran, notRun: requirementsIn(left, allRequirements()) }
+/** Tests that import what changed, and browser tests that changed themselves. */
+async function changed() {
+  const since = files[0] ?? 'HEAD'
+  await builds()
+  await vitest({ args: ['--changed', since, '--passWithNoTests'] })
+  const { output } = await run('git', ['diff', '--name-only', since])
+  const specs = output.split('\n').filter((file) => file.endsWith('.spec.ts'))
+  if (specs.length > 0) await browserTests(specs)
+}
+
+/**
+ * Service tests run on PostgreSQL where it is installed, because they take half as long there, and on the embedded
+ * database elsewhere. Process tests run on the embedded one, which users start with, unless --postgres.
+ */
+async function vitest({ kinds: chosen, args = [] } = {}) {
+  const only = chosen?.flatMap((kind) => ['--project', kind]) ?? []
+  const hasService = !chosen || chosen.includes('service')
+  // A missing program is installed in CI.
+  const onService = hasService && !flags.embedded && (process.env.CI || installedPostgres())
+  const runOn = (env, title) =>
+    suite('tests', title, bin('vitest'), ['run', ...only, ...args], {
+      DATABASE_URL: '',
+      ...env,
+      ...(flags.times ? { BATON_TEST_TIMES: '1' } : {}),
+    })
+  if (flags.postgres) return withPostgres((url) => runOn({ DATABASE_URL: url }, 'Tests on PostgreSQL'))
+  if (!onService) return runOn({}, chosen?.[0] === 'unit' ? 'Unit tests' : 'Tests on the embedded database')
+  return withPostgres((url) => runOn({ BATON_TEST_POSTGRES: url }, 'Tests, with PostgreSQL for service tests'))
 }
 
 /** Finds or installs a browser. Without one, the tests are only listed, which counts as a failure in CI. */
-async function browserTests() {
-  const playwright = ['test', '--config', 'web/e2e']
+async function browserTests(specs = []) {
+  const playwright = ['test', '--config', 'web/e2e', ...specs]
   let executable
   await check('Bundle size', () => step('Bundle size', process.execPath, ['scripts/check-bundle.mjs']))
   try {
@@ -125,66 +162,27 @@ async function browserTests() {
     notes.push(`${process.env.CI ? '✗' : '▲'} ${skipped} BROWSER TESTS WERE SKIPPED: ${error.message}`)
     return listed
   }
-  const env = { BATON_CHROMIUM: executable }
-  if (process.env.CI) return sharesOfBrowserTests(playwright, env)
-  return suite('browser', `Tests in ${executable}`, bin('playwright'), playwright, env)
-}
-
-/** Runs as many shares as there is time for, each commit beginning with another one. */
-async function sharesOfBrowserTests(playwright, env) {
-  const before = total.skipped
-  const listing = { ...env, BATON_TESTS_LISTED: '1' }
-  const listed = await suite('browser', 'All browser tests', bin('playwright'), [...playwright, '--list'], listing)
-  total.skipped = before
-  const cited = new Set()
-  let ran = 0
-  while (ran < browserShares && (ran === 0 || performance.now() < latestShareMs)) {
-    const share = `${((runNumber() + ran++) % browserShares) + 1}/${browserShares}`
-    const args = [...playwright, `--shard=${share}`]
-    const summary = await suite('browser', `Share ${share} of the browser tests`, bin('playwright'), args, env)
-    for (const id of summary.cited) cited.add(id)
-  }
-  if (ran < browserShares) notes.push(`▲ ${ran} of ${browserShares} shares of the browser tests were run: no time left`)
-  return { cited: [...cited], left: listed.left }
+  return suite('browser', `Tests in ${executable}`, bin('playwright'), playwright, { BATON_CHROMIUM: executable })
 }
 
 /** Runs the tests, adds to the counts, and returns the requirements that they verified or left to another suite. */
 async function suite(name, title, command, args, env) {
-  const ran = { ...env, BATON_TEST_BUNDLE: '1' }
-  const summary = await runSuite({ name, title, command, args, env: ran, budgetSeconds: budgetSeconds[name] })
+  const summary = await runSuite({ name, title, command, args, env: { ...env, BATON_TEST_BUNDLE: '1' }, budgetSeconds })
   for (const count of ['passed', 'failed', 'skipped']) total[count] += summary[count]
   return summary
 }
 
-function requirements(embedded, inBrowser) {
-  const all = allRequirements()
-  const { missing, toPostgres, toBrowser, toNextCommit } = compare(all, embedded, inBrowser)
+function requirements(suites) {
+  const all = requirementsOf()
+  const { missing, left, shown } = compare(all, suites)
+  saveShown('test', shown)
   const byCommands = unnamed()
-  saveLeft(toPostgres)
   const problems = [
     ...missing.map((id) => `no passing test cites ${id}`),
     ...byCommands.missing.map((id) => `no test file cites ${id}`),
   ]
   if (problems.length > 0) throw new StepFailed(`\n  ${problems.join('\n  ')}`)
-  const left = [
-    ...(toPostgres.length > 0 ? [`; ${toPostgres.length} more are left to npm run test:postgres`] : []),
-    ...(toNextCommit.length > 0 ? [`; ${toNextCommit.length} more are left to long tests that were not run`] : []),
-    ...(toBrowser.length > 0 ? [`; ${toBrowser.length} more are left to browser tests that were not run`] : []),
-    ...(byCommands.count > 0 ? [`; ${byCommands.count} more are left to commands of their own (shown_by)`] : []),
-  ]
-  const verified = all.length - toPostgres.length - toBrowser.length - toNextCommit.length
-  console.log(`▸ Requirements: ${verified} of ${all.length} verified by passed tests${left.join('')}`)
-}
-
-/** What `npm test` left to this suite must have passed here. */
-function requirementsOnPostgres(suite) {
-  const left = readLeft()
-  if (!left) {
-    if (process.env.CI) throw new StepFailed('npm test did not say which requirements it leaves to PostgreSQL')
-    return console.log('▸ Requirements left to PostgreSQL: not compared, because npm test has not run here')
-  }
-  const missing = unverified(allRequirements(), left, suite)
-  if (missing.length > 0)
-    throw new StepFailed(`\n  ${missing.map((id) => `no test that passed on PostgreSQL cites ${id}`).join('\n  ')}`)
-  console.log(`▸ Requirements left to PostgreSQL: all ${left.length} verified by passed tests`)
+  console.log(`▸ Requirements: ${shown.length} of ${all.length + byCommands.ids.length} verified by passed tests`)
+  if (left.length > 0) notes.push(`▲ Left to tests that were skipped here: ${left.join(', ')}`)
+  notes.push(`▲ Left to commands of their own (shown_by): ${byCommands.ids.join(', ')}`)
 }

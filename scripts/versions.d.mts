@@ -3,3 +3,4 @@ export function installPostgresVersions(): Promise<{
   dir: string
   versions: { name: string; version: string; bin: string }[]
 }>
+export function filesThatDiffer(): string[]

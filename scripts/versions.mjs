@@ -1,6 +1,6 @@
 // The versions of Node and PostgreSQL that Baton supports, as npm packages, which scripts/nodes and
 // scripts/postgres-versions name.
-import { cpSync, existsSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { installApart, root, StepFailed } from './setup.mjs'
@@ -49,3 +49,14 @@ function programOf(path) {
   if (!existsSync(path)) throw new StepFailed(`${path} has not been installed`)
   return path
 }
+
+/** Service tests of locks, notifications, several processes or concurrent requests: their result can differ. */
+export const filesThatDiffer = () =>
+  readdirSync(join(root, 'server', 'src'), { recursive: true })
+    .filter((name) => name.endsWith('.test.ts') && !/\.(unit|process)\.test\.ts$/.test(name))
+    .filter(
+      (name) =>
+        /^(db|relay|live|delivery)\/|^http\/rate-|races\.test\.ts$/.test(name) ||
+        /verifiesOnPostgres|onPostgres/.test(readFileSync(join(root, 'server', 'src', name), 'utf8')),
+    )
+    .map((name) => join('server', 'src', name))

@@ -36,7 +36,7 @@ export const pgbouncer = {
         name: 'pgbouncer',
         title: 'Tests of several nodes through PgBouncer',
         command: bin('vitest'),
-        args: ['run', 'server/test/nodes.test.ts'],
+        args: ['run', 'server/test/nodes.process.test.ts'],
         env: { DATABASE_URL: url, BATON_TEST_POOLER: host },
         budgetSeconds: 300,
       }),

@@ -22,7 +22,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Creates the template once per run; every test file copies it, which takes half a second instead of five. */
 export default async function setup(project: TestProject) {
-  const url = process.env.DATABASE_URL
+  const url = project.config.env.DATABASE_URL
   return url ? postgresTemplate(project, url) : embeddedTemplate(project)
 }
 
@@ -46,7 +46,7 @@ async function embeddedTemplate(project: TestProject) {
 export const dataOf = (template: string) => join(dirname(template), 'data')
 
 async function postgresTemplate(project: TestProject, url: string) {
-  const name = `baton_test_${process.pid}`
+  const name = `baton_test_${project.name}_${process.pid}`
   const admin = new pg.Client({ connectionString: url })
   await admin.connect()
   await admin.query(`create database ${name}`)

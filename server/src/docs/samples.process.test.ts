@@ -37,7 +37,7 @@ const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const hasCurl = spawnSync('curl', ['--version']).status === 0 && spawnSync('bash', ['--version']).status === 0
 
-/** Packages exist only in a build; server/src/packages.test.ts installs them. */
+/** Packages exist only in a build; server/src/packages.process.test.ts installs them. */
 const operations = (Object.entries<Operation>(api) as [RouteName, Operation][]).filter(
   ([name]) => name !== 'getPackage',
 )

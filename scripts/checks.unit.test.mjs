@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -9,9 +9,7 @@ import { problemsOfTree } from './check-imports.mjs'
 import { problemsOfTables, writesOf } from './check-tables.mjs'
 import { packageProblems, problemsOfText, wordProblems } from './check-words.mjs'
 import { summaryOf } from './ci-summary.mjs'
-import { longTests, requirementsIn } from './long-tests.mjs'
-import { split } from './postgres-tests.mjs'
-import { compare, missingOf, unnamed, unverified } from './requirements.mjs'
+import { compare, missingOf, unnamed } from './requirements.mjs'
 import { root } from './setup.mjs'
 
 describe('imports', () => {
@@ -260,44 +258,16 @@ describe('the last lines of a CI run', () => {
   })
 })
 
-describe('tests on PostgreSQL', () => {
-  test('are always those that can differ, and every other file in exactly one third', () => {
-    const file = (name, text = '') => ({ name, text })
-    const { always, rotating } = split([
-      file('src/db/a.test.ts'),
-      file('src/oauth/races.test.ts'),
-      file('src/oauth/token.test.ts'),
-      file('src/views/views.test.ts', "verifiesOnPostgres('a')"),
-      ...['a', 'b', 'c', 'd'].map((name) => file(`src/x/${name}.test.ts`)),
-    ])
-    expect(always).toEqual(['src/db/a.test.ts', 'src/oauth/races.test.ts', 'src/views/views.test.ts'])
-    expect(rotating).toEqual([
-      ['src/oauth/token.test.ts', 'src/x/c.test.ts'],
-      ['src/x/a.test.ts', 'src/x/d.test.ts'],
-      ['src/x/b.test.ts'],
-    ])
-  })
-})
-
 describe('requirements', () => {
   const suite = (cited, left = []) => ({ cited, left })
 
-  test('are verified by a passed test, or left to PostgreSQL, a browser or the long tests of the next commit', () => {
-    const embedded = { ...suite(['a'], ['a', 'c']), notRun: ['a', 'c', 'f'] }
-    expect(compare(['a', 'b', 'c', 'd', 'e', 'f'], embedded, suite(['b'], ['d']))).toEqual({
+  test('are verified by a passed test of any suite, or left by one that was skipped', () => {
+    const suites = [suite(['a'], ['a', 'c', 'b']), suite(['b'], ['d', 'unknown'])]
+    expect(compare(['a', 'b', 'c', 'd', 'e'], suites)).toEqual({
+      shown: ['a', 'b'],
+      left: ['c', 'd'],
       missing: ['e'],
-      toPostgres: ['c'],
-      toBrowser: ['d'],
-      toNextCommit: ['f'],
     })
-  })
-
-  test('of a long test file are found in its text', () => {
-    expect(longTests.filter((file) => !existsSync(join(root, file)))).toEqual([])
-    const file = 'server/test/process.test.ts'
-    expect(requirementsIn([file], ['config.embedded-database', 'no.such-requirement'])).toEqual([
-      'config.embedded-database',
-    ])
   })
 
   test('that a command of its own shows are named by a test file, and cited by a test that passed there', () => {
@@ -308,13 +278,9 @@ describe('requirements', () => {
       ['c', { text: 'spec 3: text', shown_by: command }],
       ['d', { text: 'spec 4: text', shown_by: 'npm run test:other' }],
     ]
-    expect(unnamed(all, ["verifies('b')", "verifies('d')"])).toEqual({ count: 3, missing: ['c'] })
+    expect(unnamed(all, ["verifies('b')", "verifies('d')"])).toEqual({ ids: ['b', 'c', 'd'], missing: ['c'] })
     expect(missingOf(command, new Set(['b']), all)).toEqual(['c'])
     expect(missingOf(command, new Set(['b', 'c']), all)).toEqual([])
-  })
-
-  test('left to PostgreSQL must be verified there', () => {
-    expect(unverified(['a', 'b'], ['a', 'b', 'gone'], suite(['a']))).toEqual(['b'])
   })
 })
 
