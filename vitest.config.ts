@@ -17,8 +17,6 @@ const shared: TestProjectInlineConfiguration['test'] = {
   isolate: false,
   testTimeout: 60_000,
   hookTimeout: 60_000,
-  // One line per file; failures are shown in full.
-  slowTestThreshold: 60_000,
   // Dependencies of these also have a `source` condition, with TypeScript that Node cannot run.
   server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource/] } },
 }
@@ -65,6 +63,8 @@ export default defineConfig({
     maxWorkers: availableParallelism(),
     sequence: { sequencer: InOrderOfProjects },
     allowOnly: !process.env.CI,
+    // One line per file; failures are shown in full.
+    slowTestThreshold: 60_000,
     reporters: [
       'default',
       ...(results ? [new ConformanceReporter(results)] : []),
