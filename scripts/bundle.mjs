@@ -1,5 +1,5 @@
-// Bundles the server from its sources into server/bundle, which npm start runs: finding and reading a thousand modules
-// takes longer than everything else at the start.
+// Bundles the server from its sources into the folder given, which becomes server/bundle. npm start runs it: finding and
+// reading a thousand modules takes longer than everything else at the start.
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 import { bundleExternals } from './setup.mjs'
@@ -45,7 +45,7 @@ await build({
   build: {
     ssr: true,
     target: 'node20',
-    outDir: path('server/bundle'),
+    outDir: process.argv[2],
     emptyOutDir: true,
     minify: false,
     sourcemap: true,

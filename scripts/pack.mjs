@@ -1,21 +1,22 @@
-// Writes server/dist/packages/{sdk,cli}.tgz, which the instance serves at /packages. Neither needs another package.
+// Writes {sdk,cli}.tgz, which the instance serves at /packages, and the folders they come from to the folder given, which
+// becomes server/dist/packages. Neither needs another package.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, renameSync } from 'node:fs'
+import { readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { root, stagedPackages } from './setup.mjs'
+import { root } from './setup.mjs'
 
-const to = join(root, 'server', 'dist', 'packages')
-const [sdk, cli] = ['sdk', 'cli'].map((name) => join(stagedPackages, name))
+const [to] = process.argv.slice(2)
+const names = ['sdk', 'cli']
+const [sdk, cli] = names.map((name) => join(to, name))
 
 const run = (command, args, options = {}) => execFileSync(command, args, { cwd: root, stdio: 'inherit', ...options })
 
 run(process.execPath, ['sdk/build.mjs', sdk])
 run(process.execPath, ['cli/build.mjs', cli, sdk])
-run('npm', ['pack', sdk, cli, '--ignore-scripts', '--silent', '--pack-destination', stagedPackages], {
+run('npm', ['pack', sdk, cli, '--ignore-scripts', '--silent', '--pack-destination', to], {
   shell: process.platform === 'win32',
 })
-mkdirSync(to, { recursive: true })
-for (const name of ['sdk', 'cli']) {
-  const packed = readdirSync(stagedPackages).find((file) => file.startsWith(`baton-${name}-`))
-  renameSync(join(stagedPackages, packed), join(to, `${name}.tgz`))
+for (const name of names) {
+  const packed = readdirSync(to).find((file) => file.startsWith(`baton-${name}-`))
+  renameSync(join(to, packed), join(to, `${name}.tgz`))
 }

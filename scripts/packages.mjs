@@ -1,8 +1,9 @@
 // The packages of protocol, SDK, CLI and server, which install without this repository.
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { withBuildLock } from './build-lock.mjs'
 import { importBuiltFiles } from './built-files.mjs'
-import { build, buildPackages, buildWeb, bundleExternals, bundleServer, root, stagedPackages, step } from './setup.mjs'
+import { build, buildPackages, buildWeb, builtPackages, bundleExternals, bundleServer, root, step } from './setup.mjs'
 
 const names = ['protocol', 'sdk', 'cli', 'server']
 const from = (...path) => join(root, ...path)
@@ -15,11 +16,15 @@ export async function packPackages(to) {
   await bundleServer()
   await buildWeb()
   await buildPackages()
-  stageProtocol(join(stagedPackages, 'protocol'))
-  stageServer(join(stagedPackages, 'server'))
-  mkdirSync(to, { recursive: true })
-  const folders = names.map((name) => join(stagedPackages, name))
-  await step('Packing', 'npm', ['pack', ...folders, '--ignore-scripts', '--silent', '--pack-destination', to])
+  await withBuildLock(root, async (lock) => {
+    const staged = from('node_modules', '.cache', 'packages')
+    stageProtocol(join(staged, 'protocol'))
+    stageServer(join(staged, 'server'))
+    mkdirSync(to, { recursive: true })
+    const folders = names.map((name) => join(['sdk', 'cli'].includes(name) ? builtPackages : staged, name))
+    const args = ['pack', ...folders, '--ignore-scripts', '--silent', '--pack-destination', to]
+    await step('Packing', 'npm', args, { lock })
+  })
   const fileOf = (name) => readdirSync(to).find((file) => new RegExp(`^baton-${name}-\\d.*\\.tgz$`).test(file))
   return Object.fromEntries(names.map((name) => [name, join(to, fileOf(name))]))
 }
@@ -41,7 +46,7 @@ function stageProtocol(to) {
 function stageServer(to) {
   rmSync(to, { recursive: true, force: true })
   copy(from('server', 'bundle'), join(to, 'dist'))
-  copy(from('server', 'dist', 'packages'), join(to, 'dist', 'packages'))
+  for (const file of ['sdk.tgz', 'cli.tgz']) copy(join(builtPackages, file), join(to, 'dist', 'packages', file))
   // Browsers accept Brotli wherever they accept Baton: on https, and on loopback.
   copy(from('web', 'dist'), join(to, 'web', 'dist'), (path) => isPacked(path) && !path.endsWith('.gz'))
   for (const part of ['guides', 'pictures', 'style.css', 'docs.js']) copy(from('docs', part), join(to, 'docs', part))

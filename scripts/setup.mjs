@@ -1,20 +1,24 @@
 // Steps that scripts share: install, build, run. Uses only Node's own modules, because nothing may be installed yet.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { basename, join, relative } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { withBuildLock } from './build-lock.mjs'
+import { compiling, compilingFile } from './compiling.mjs'
+import { ifChanged } from './if-changed.mjs'
+import { Interrupted, StepFailed } from './step-failed.mjs'
+
+export { StepFailed }
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
 const oldestNode = [20, 19]
 
-export class StepFailed extends Error {}
-
 /** Runs a command and prints its title and duration; prints its output if it fails. */
 export async function step(title, command, args, options = {}) {
-  const { show = false } = options
+  const { show = false, lock } = options
   const started = Date.now()
   // In a file, what other programs print meanwhile would end up in the middle of the line.
   const begun = show || Boolean(process.stdout.isTTY)
@@ -26,9 +30,13 @@ export async function step(title, command, args, options = {}) {
     console.log(show ? `  ${title}: ${took}` : `${rest}${took}`)
     return output
   }
+  if (lock?.signal.aborted) {
+    console.log(`${rest}stopped`)
+    throw lock.signal.reason
+  }
   console.log(`${rest}failed after ${took}`)
   if (!show) console.error(output)
-  throw new StepFailed(`${title} failed: ${[command, ...args].join(' ')}`)
+  throw Object.assign(new StepFailed(`${title} failed: ${[command, ...args].join(' ')}`), { output })
 }
 
 /** Runs a check in this process: a function that returns a line for each problem. */
@@ -40,8 +48,8 @@ export function checkStep(title, findProblems) {
   if (problems.length > 0) throw new StepFailed(`\n  ${problems.join('\n  ')}`)
 }
 
-/** `as` has the uid and gid to run it with. */
-export function run(command, args, { env = {}, timeoutMs, show = false, as = {} } = {}) {
+/** `as` has the uid and gid to run it with, `lock` the lock that this process holds meanwhile. */
+export function run(command, args, { env = {}, timeoutMs, show = false, as = {}, lock } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       ...as,
@@ -49,7 +57,9 @@ export function run(command, args, { env = {}, timeoutMs, show = false, as = {} 
       env: { ...process.env, ...env },
       stdio: ['ignore', show ? 'inherit' : 'pipe', show ? 'inherit' : 'pipe'],
       shell: process.platform === 'win32',
+      detached: lock !== undefined && process.platform !== 'win32',
     })
+    lock?.own(child)
     let output = ''
     child.stdout?.on('data', (text) => {
       output += text
@@ -77,12 +87,20 @@ export async function install() {
     throw new StepFailed(`Baton needs Node ${oldestNode.join('.')} or later; this is ${process.versions.node}`)
   }
   const stamp = join(root, 'node_modules', '.baton-installed')
-  const lock = createHash('sha256')
-    .update(readFileSync(join(root, 'package-lock.json')))
-    .digest('hex')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
-  await step('Installing dependencies', 'npm', ['ci', '--no-audit', '--no-fund'])
-  writeFileSync(stamp, lock)
+  const lockfile = () =>
+    createHash('sha256')
+      .update(readFileSync(join(root, 'package-lock.json')))
+      .digest('hex')
+  const isInstalled = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === lockfile()
+  if (isInstalled()) return
+  await withBuildLock(root, async (lock) => {
+    if (isInstalled()) return
+    const installed = lockfile()
+    // npm does so only after some seconds.
+    rmSync(stamp, { force: true })
+    await step('Installing dependencies', 'npm', ['ci', '--no-audit', '--no-fund'], { lock })
+    writeFileSync(stamp, installed)
+  })
 }
 
 /**
@@ -91,17 +109,24 @@ export async function install() {
  */
 export async function installApart(title, folder) {
   const [source, target] = [join(root, folder), join(root, 'node_modules', '.cache', basename(folder))]
-  const lock = (dir) => readFileSync(join(dir, 'package-lock.json'), 'utf8')
-  if (existsSync(join(target, 'node_modules', '.package-lock.json')) && lock(target) === lock(source)) return target
-  mkdirSync(target, { recursive: true })
-  for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(source, name), join(target, name))
-  const args = ['ci', '--prefix', target, '--workspaces=false', '--ignore-scripts', '--no-audit', '--no-fund']
-  await step(title, 'npm', args)
+  const lockfile = (dir) => readFileSync(join(dir, 'package-lock.json'), 'utf8')
+  const isInstalled = () =>
+    existsSync(join(target, 'node_modules', '.package-lock.json')) && lockfile(target) === lockfile(source)
+  if (isInstalled()) return target
+  await withBuildLock(root, async (lock) => {
+    if (isInstalled()) return
+    rmSync(join(target, 'node_modules'), { recursive: true, force: true })
+    mkdirSync(target, { recursive: true })
+    for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(source, name), join(target, name))
+    const args = ['ci', '--prefix', target, '--workspaces=false', '--ignore-scripts', '--no-audit', '--no-fund']
+    await step(title, 'npm', args, { lock })
+  })
   return target
 }
 
 /** Incremental: the compiler rebuilds only what changed. */
-export const build = (title, ...projects) => step(title, bin('tsc'), ['-b', ...projects])
+export const build = (title, ...projects) =>
+  withBuildLock(root, (lock) => compiling(root, () => step(title, bin('tsc'), ['-b', ...projects], { lock })))
 
 /** Packages that the bundle does not contain, because they load files of their own: WebAssembly, native code. */
 export const bundleExternals = ['@electric-sql/pglite', '@node-rs/argon2']
@@ -110,8 +135,8 @@ const serverSources = ['server/src', 'protocol/src', 'scripts/bundle.mjs', 'pack
 
 /** The server as few files: reading a thousand modules takes longer than the rest of a start. */
 export const bundleServer = () =>
-  ifChanged(serverSources, 'server/bundle/.sources', () =>
-    step('Bundling the server', process.execPath, [join(root, 'scripts', 'bundle.mjs')]),
+  ifChanged({ root, sources: serverSources, folder: 'server/bundle' }, (to, lock) =>
+    step('Bundling the server', process.execPath, [join(root, 'scripts', 'bundle.mjs'), to], { lock }),
   )
 
 const webSources = [
@@ -125,7 +150,9 @@ const webSources = [
 ]
 
 export const buildWeb = () =>
-  ifChanged(webSources, 'web/dist/.sources', () => step('Building the web app', bin('vite'), ['build', 'web']))
+  ifChanged({ root, sources: webSources, folder: 'web/dist' }, (to, lock) =>
+    step('Building the web app', bin('vite'), ['build', 'web', '--outDir', to], { lock }),
+  )
 
 const packageSources = [
   'protocol/src',
@@ -140,49 +167,33 @@ const packageSources = [
   'package-lock.json',
 ]
 
+const compiledPackages = [
+  'protocol/dist/.tsbuildinfo',
+  'sdk/dist/sdk.tsbuildinfo',
+  'sdk/dist/index.js',
+  'cli/dist/.tsbuildinfo',
+  'cli/dist/main.js',
+]
+
 /**
  * Builds SDK and CLI, which examples and new agents use, and the packages of both that the instance serves. They come from
- * these folders, which scripts/packages.mjs packs too.
+ * the folders sdk and cli in this one, which scripts/packages.mjs packs too.
  */
-export const stagedPackages = join(root, 'node_modules', '.cache', 'packages')
+export const builtPackages = join(root, 'server', 'dist', 'packages')
 export const buildPackages = () =>
   ifChanged(
-    packageSources,
-    'server/dist/packages/.sources',
-    () => step('Building SDK and CLI', process.execPath, [join(root, 'scripts', 'pack.mjs')]),
-    [
-      'sdk/dist/index.js',
-      'cli/dist/main.js',
-      'server/dist/packages/sdk.tgz',
-      'server/dist/packages/cli.tgz',
-      ...['sdk', 'cli'].map((name) => relative(root, join(stagedPackages, name, 'package.json'))),
-    ],
+    {
+      root,
+      sources: packageSources,
+      folder: 'server/dist/packages',
+      isComplete: () =>
+        !existsSync(compilingFile(root)) && compiledPackages.every((name) => existsSync(join(root, name))),
+    },
+    (to, lock) =>
+      compiling(root, () =>
+        step('Building SDK and CLI', process.execPath, [join(root, 'scripts', 'pack.mjs'), to], { lock }),
+      ),
   )
-
-/** Builds if the sources changed since the build that wrote the stamp, or one of the results is missing. */
-async function ifChanged(names, stampName, buildNow, results = []) {
-  const stamp = join(root, stampName)
-  const sources = createHash('sha256')
-  for (const path of names.flatMap((name) => filesIn(join(root, name))).sort()) {
-    sources.update(`${path}\0`).update(readFileSync(path))
-  }
-  const digest = sources.digest('hex')
-  const isCurrent = existsSync(stamp) && readFileSync(stamp, 'utf8') === digest
-  if (isCurrent && results.every((name) => existsSync(join(root, name)))) return
-  await buildNow()
-  writeFileSync(stamp, digest)
-}
-
-const filesIn = (path) =>
-  statSync(path).isDirectory()
-    ? readdirSync(path, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map(({ parentPath, name }) => join(parentPath, name))
-        .filter((file) => !builtFiles.test(relative(path, file)))
-    : [path]
-
-/** What builds write into the folders of sources. */
-const builtFiles = /^(dist|node_modules)[\\/]/
 
 export const freePort = () =>
   new Promise((resolve) => {
@@ -192,11 +203,12 @@ export const freePort = () =>
     })
   })
 
-/** Runs a script; a StepFailed is printed as a message without a stack. */
+/** Runs a script; a StepFailed is printed as a message without a stack. A signal that ended a step ends the script. */
 export async function main(work) {
   try {
     await work()
   } catch (error) {
+    if (error instanceof Interrupted) process.kill(process.pid, error.signal)
     if (!(error instanceof StepFailed)) throw error
     console.error(error.message)
     process.exitCode = 1
