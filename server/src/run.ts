@@ -22,7 +22,9 @@ async function stop(signal: 'SIGTERM' | 'SIGINT', stopDelayMs: number) {
   stoppingSince = Date.now()
   console.log('Stopping …')
   setTimeout(() => process.exit(1), stopDelayMs + maxStopMs).unref()
-  await (await starting)?.stop()
+  // A start that fails now needs no stop. The signal also ends a build that the start waits for.
+  const running = await starting?.catch(() => undefined)
+  await running?.stop()
   process.exit(0)
 }
 
@@ -46,8 +48,12 @@ export async function run(built: Promise<unknown> = Promise.resolve()) {
     console.log(`The API is described at ${running.baseUrl}/openapi.json`)
     if (demo) console.log(`Sign in to the demo as ${demo.email} with the password ${demo.password}`)
   } catch (error) {
-    if (error instanceof ConfigError) console.error(error.message)
+    if (stoppingSince !== undefined) return
+    if (error instanceof ConfigError || isFailedStep(error)) console.error(error.message)
     else console.error('Baton could not start:', error)
     process.exit(1)
   }
 }
+
+/** Of scripts/setup.mjs, which the bundle does not contain. */
+const isFailedStep = (error: unknown): error is Error => error instanceof Error && error.name === 'StepFailed'
