@@ -54,7 +54,8 @@ describe('builds in one checkout', () => {
   test('end the program that a killed one left, and build anew', async ({ checkout }) => {
     const killed = await held(checkout)
     killed.kill('SIGKILL')
-    await killed.ended.catch(() => {})
+    await until(() => !isAlive(killed.pid))
+    expect(isAlive(killed.program)).toBe(true)
     const next = [checkout.start(), checkout.start()]
     await until(() => checkout.begun().length === 2)
     expect(isAlive(killed.program)).toBe(false)

@@ -50,7 +50,7 @@ export class SmallCheckout {
   }
 
   /** The process ids of the programs that began to build. */
-  begun = () => (this.exists('begun') ? this.read('begun').trim().split('\n').map(Number) : [])
+  begun = () => (this.exists('begun') ? this.read('begun').split('\n').filter(Boolean).map(Number) : [])
 
   /** Runs a script of the checkout. `bin` is searched for programs. */
   start(name = 'build.mjs', as = {}) {

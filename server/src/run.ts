@@ -12,6 +12,12 @@ const maxStopMs = 30_000
 let stoppingSince: number | undefined
 /** Set before the start, which a stop waits for: the lock of the data directory is then released. */
 let starting: Promise<Running> | undefined
+/**
+ * Done soon after the build failed, which the signal also ends. Creating a database can take longer; it is then left as
+ * after a crash.
+ */
+let abandoned: Promise<undefined> | undefined
+const abandonMs = 1000
 
 async function stop(signal: 'SIGTERM' | 'SIGINT', stopDelayMs: number) {
   if (stoppingSince !== undefined) {
@@ -22,8 +28,7 @@ async function stop(signal: 'SIGTERM' | 'SIGINT', stopDelayMs: number) {
   stoppingSince = Date.now()
   console.log('Stopping …')
   setTimeout(() => process.exit(1), stopDelayMs + maxStopMs).unref()
-  // A start that fails now needs no stop. The signal also ends a build that the start waits for.
-  const running = await starting?.catch(() => undefined)
+  const running = await Promise.race([starting?.catch(() => undefined), abandoned])
   await running?.stop()
   process.exit(0)
 }
@@ -36,8 +41,10 @@ export async function run(built: Promise<unknown> = Promise.resolve()) {
     if (unknown.length > 0) {
       console.warn(`Unknown settings are ignored: ${unknown.join(', ')} (docs/guides/running.md lists all settings)`)
     }
-    // It is awaited after the database was opened.
-    built.catch(() => {})
+    abandoned = new Promise((resolve) => {
+      // It is awaited after the database was opened.
+      built.catch(() => setTimeout(() => resolve(undefined), abandonMs))
+    })
     starting = start(config, log, console.log, built)
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal, config.stopDelayMs))
     const { demo, config: running } = await starting

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -60,6 +61,13 @@ const answers = (port: number) =>
     ({ ok }) => ok,
     () => false,
   )
+const isRunning = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
 const soon = { timeout: 30_000, interval: 100 }
 
 describe.skipIf(onPostgres)('the service of npm start', { timeout: 120_000 }, () => {
@@ -95,15 +103,29 @@ describe.skipIf(onPostgres)('the service of npm start', { timeout: 120_000 }, ()
     await expect.poll(() => existsSync(join(dir, 'building')), soon).toBe(true)
     process.kill(npm.pid as number, 'SIGKILL')
     const pid = Number(readFileSync(join(dir, 'building'), 'utf8'))
-    const isRunning = () => {
-      try {
-        return process.kill(pid, 0)
-      } catch {
-        return false
-      }
-    }
-    await expect.poll(isRunning, soon).toBe(false)
+    await expect.poll(() => isRunning(pid), soon).toBe(false)
     expect(await answers(port)).toBe(false)
+    expect(existsSync(join(dataDir, 'lock'))).toBe(false)
+  })
+
+  test('ends its build at a signal, and releases the data directory', async ({ run, dir, dataDir }) => {
+    const building = join(dir, 'building')
+    writeFileSync(
+      join(dir, 'start.mjs'),
+      `import { withBuildLock } from ${JSON.stringify(join(root, 'scripts/build-lock.mjs'))}
+      import { step } from ${JSON.stringify(join(root, 'scripts/setup.mjs'))}
+      import { run } from ${JSON.stringify(join(root, 'server/dist/run.js'))}
+      const program = \`fs.writeFileSync(${JSON.stringify(building)}, String(process.pid)); setInterval(() => {}, 1000)\`
+      await run(withBuildLock('.', (lock) => step('Building', process.execPath, ['-e', program], { lock })))`,
+    )
+    const service = run(['node', 'start.mjs'])
+    const ended = once(service, 'exit')
+    const builder = () => (existsSync(building) ? Number(readFileSync(building, 'utf8')) : 0)
+    await expect.poll(() => existsSync(join(dataDir, 'lock')) && builder() > 0, soon).toBe(true)
+    const pid = builder()
+    service.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+    await expect.poll(() => isRunning(pid), soon).toBe(false)
     expect(existsSync(join(dataDir, 'lock'))).toBe(false)
   })
 
