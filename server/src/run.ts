@@ -17,7 +17,7 @@ let starting: Promise<Running> | undefined
  * after a crash.
  */
 let abandoned: Promise<undefined> | undefined
-const abandonMs = 1000
+const abandonMs = 500
 
 async function stop(signal: 'SIGTERM' | 'SIGINT', stopDelayMs: number) {
   if (stoppingSince !== undefined) {
