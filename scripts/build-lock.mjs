@@ -54,6 +54,7 @@ export async function withBuildLock(root, work) {
  * that read the folder earlier would create that number again.
  */
 async function takeLock(root, signal) {
+  let waits = false
   for (;;) {
     signal.throwIfAborted()
     try {
@@ -62,7 +63,9 @@ async function takeLock(root, signal) {
       const pid = holderOf(fileOf(root, last))
       if (pid === undefined && created(root, last + 1)) return new BuildLock(root, last + 1, signal)
       if (pid === undefined) continue
-      announce(pid)
+      // Others that waited take the lock for a moment, to see that nothing is left to do.
+      if (!waits) announce(pid)
+      waits = true
     } catch (error) {
       throw ['EROFS', 'EACCES', 'EPERM'].includes(error.code) ? notWritable(root, error.code) : error
     }
