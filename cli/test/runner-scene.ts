@@ -25,6 +25,7 @@ export interface Activity {
   signal: string | null
   signal_metadata: { options: { value: string; label: string }[] } | null
   author: { kind: string }
+  created_at: string
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: scripts are data
@@ -213,11 +214,12 @@ export async function runnerScene(app: TestApp, options: SceneOptions = {}) {
     events,
     people,
     agentUserId: here.agentUserId,
+    installationId: here.installationId,
     setScript,
     start,
     until,
     pass,
-    delegate: (title?: string) => delegated(at, here.agentUserId, title),
+    delegate: (title?: string, fields?: object) => delegated(at, here.agentUserId, title, fields),
     activities,
     session,
     inState,

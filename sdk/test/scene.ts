@@ -78,8 +78,8 @@ export async function installed(app: TestApp, at: Registered) {
   return { store, installationId, agentUserId, tokens: new TokenManager({ ...credentials(app, at), store }) }
 }
 
-export async function delegated(at: Registered, agentUserId: string, title = 'Mend the door') {
-  const { body } = await at.owner.post('/issues', { title, team_id: at.team.id, delegate_id: agentUserId })
+export async function delegated(at: Registered, agentUserId: string, title = 'Mend the door', fields: object = {}) {
+  const { body } = await at.owner.post('/issues', { title, team_id: at.team.id, delegate_id: agentUserId, ...fields })
   const { body: sessions } = await at.owner.get(`/agent-sessions?issue_id=${body.id}`)
   return { issue: body, sessionId: sessions.data[0].id as string }
 }

@@ -100,5 +100,6 @@ test('an unknown key or value is a usage error that names it', verifies('run.con
     parallel: 3,
     commit: false,
   })
+  expect(settings({}).parallel).toBe(2)
   expect(settings({ 'no-git': true, parallel: '4' }).parallel).toBe(1)
 })
