@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { test, verifies } from '../../../server/test/harness.ts'
 import { isAlive } from '../../test/baton.ts'
 import { gitIn, write } from '../../test/repository.ts'
@@ -15,73 +15,143 @@ const pids = async (scene: RunnerScene): Promise<number[]> => [
   ...new Set((await scene.agentLog()).map(({ pid }) => pid as number)),
 ]
 const never = '/nowhere/at/all'
+const command = (id: string) => ({
+  sessionUpdate: 'tool_call',
+  toolCallId: id,
+  kind: 'execute',
+  status: 'completed',
+  rawInput: { command: id },
+})
+const endedWithin45s = async (scene: RunnerScene, sessionId: string, stoppedAt: Date) => {
+  const { ended_at } = await scene.session(sessionId)
+  expect(Date.parse(ended_at) - stoppedAt.getTime()).toBeLessThanOrEqual(45_000)
+}
 
 test(
   'Stop cancels the turn and keeps the work',
   verifies('run.stop-cancels', 'run.stop-keeps-work'),
   async ({ app }) => {
-    const scene = await runnerScene(app, { script: { turns: [[{ write: ['a.txt', 'a\n'] }, { waitFor: never }]] } })
+    const scene = await runnerScene(app, {
+      script: { turns: [[{ write: ['a.txt', 'a\n'] }, { spawn: ['sleep', '1000'] }, { waitFor: never }]] },
+    })
     await scene.start()
     const { sessionId, issue } = await scene.delegate()
-    await scene.until(async () => (await scene.prompts()).length === 1)
+    await scene.until(async () => (await spawned(scene)).length === 1)
+    const stoppedAt = app.clock.now()
     await stop(scene, sessionId)
     await ended(scene, sessionId)
+    await endedWithin45s(scene, sessionId, stoppedAt)
     expect(await scene.received('session/cancel')).toHaveLength(1)
     const last = await scene.last(sessionId)
     expect([last.type, last.content.body]).toEqual(['response', 'Stopped. 1 file +1 -0'])
     expect(await scene.changes(sessionId)).toMatchObject({ files_total: 1 })
     expect(await readFile(join(scene.worktree(sessionId), 'a.txt'), 'utf8')).toBe('a\n')
     expect(await gitIn(scene.repo, 'branch', '--list', `baton/${issue.code.toLowerCase()}-*`)).toContain('baton/')
-    for (const pid of await pids(scene)) await scene.until(async () => !(await isAlive(pid)))
+    for (const pid of [...(await pids(scene)), ...(await spawned(scene))])
+      await scene.until(async () => !(await isAlive(pid)))
   },
 )
 
 test(
-  'an agent that ignores everything is ended with all its descendants',
-  verifies('run.stop-kills-descendants'),
+  'an agent that ignores everything is ended with all its descendants, in time although much waits to be said',
+  verifies('run.stop-kills-descendants', 'run.stop-cancels'),
   async ({ app }) => {
     const sleeper = ['sh', '-c', 'setsid sleep 1000 & sleep 1000']
     const scene = await runnerScene(app, {
       script: {
         ignoreEnd: true,
         ignoreSignals: true,
-        turns: [[{ spawn: ['setsid', 'sleep', '1000'] }, { spawn: sleeper }, { waitFor: never, ignoreCancel: true }]],
+        turns: [
+          [
+            // At 5 a second, these alone would take longer.
+            { flood: { count: 300, update: command('step {n}') } },
+            { spawn: ['setsid', 'sleep', '1000'] },
+            { spawn: sleeper },
+            { waitFor: never, ignoreCancel: true },
+          ],
+        ],
       },
     })
     await scene.start()
     const { sessionId } = await scene.delegate()
     await scene.until(async () => (await spawned(scene)).length === 2)
+    const stoppedAt = app.clock.now()
     await stop(scene, sessionId)
     await scene.until(async () => (await scene.received('session/cancel')).length === 1)
     await scene.pass(20_000)
     await ended(scene, sessionId)
+    await endedWithin45s(scene, sessionId, stoppedAt)
     expect((await scene.last(sessionId)).type).toBe('response')
     for (const pid of [...(await pids(scene)), ...(await spawned(scene))])
       await scene.until(async () => !(await isAlive(pid)))
   },
 )
 
-test('a session that the service ends gets no last word', verifies('run.immediate-end-ends-agent'), async ({ app }) => {
-  const scene = await runnerScene(app)
-  const go = join(scene.state.directory, 'go')
-  await scene.setScript({
-    turns: [
-      [
-        { waitFor: go },
-        { update: { sessionUpdate: 'tool_call', toolCallId: 'a', kind: 'read', status: 'completed' } },
-        { waitFor: never },
-      ],
-    ],
+test(
+  'the agent of a session that the service ends is ended, and nothing more is posted',
+  verifies('run.immediate-end-ends-agent'),
+  async ({ app }) => {
+    const scene = await runnerScene(app, { flags: { parallel: '3' } })
+    const go = join(scene.state.directory, 'go')
+    const steps = ['one', 'two', 'three'].map((id) => ({ update: command(id) }))
+    await scene.setScript({ turns: [[{ waitFor: go }, ...steps, { waitFor: never }]] })
+    const { body: otherTeam } = await scene.owner.post('/teams', { name: 'Operations', key: 'OPS' })
+    await scene.start()
+    const inOtherTeam = await scene.delegate('One', { team_id: otherTeam.id })
+    const deleted = await scene.delegate('Two')
+    const left = await scene.delegate('Three')
+    const all = [inOtherTeam, deleted, left]
+    await scene.until(async () => (await scene.prompts()).length === 3)
+    for (const { sessionId } of all) await scene.until(async () => (await scene.activities(sessionId)).length === 1)
+    const started = (await scene.agentLog()).filter((entry) => entry.started)
+    const isWorking = ({ sessionId }: { sessionId: string }) =>
+      isAlive(started.find((entry) => entry.started === scene.worktree(sessionId)).pid)
+
+    const writes = recordWrites()
+    const endsWith = async (one: { sessionId: string }, reason: string, end: () => Promise<unknown>) => {
+      const before = writes.length
+      await end()
+      expect(await scene.session(one.sessionId)).toMatchObject({ end_reason: reason })
+      const activities = await scene.activities(one.sessionId)
+      await scene.until(async () => !(await isWorking(one)))
+      expect(await scene.activities(one.sessionId)).toEqual(activities)
+      return writes.slice(before).filter(({ path }) => path.includes(one.sessionId))
+    }
+    // The app is told that it lost a team, not that an issue was deleted.
+    const team_ids = [scene.team.id]
+    const change = () => scene.owner.patch(`/installations/${scene.installationId}`, { team_ids })
+    expect(await endsWith(inOtherTeam, 'team_removed', change)).toEqual([])
+    expect(await Promise.all(all.map(isWorking))).toEqual([false, true, true])
+
+    const refused = await endsWith(deleted, 'issue_deleted', async () => {
+      await scene.owner.delete(`/issues/${deleted.issue.id}`)
+      await write(scene.state.directory, { go: '' })
+    })
+    expect(refused).toEqual([{ path: expect.stringMatching(/activities$/), status: expect.any(Number) }])
+    await scene.until(async () => (await scene.activities(left.sessionId)).length >= steps.length)
+    expect(await Promise.all(all.map(isWorking))).toEqual([false, false, true])
+
+    const uninstall = () => scene.owner.delete(`/installations/${scene.installationId}`)
+    const last = await endsWith(left, 'uninstalled', uninstall)
+    expect(last.filter(({ status }) => status < 300)).toEqual([])
+  },
+)
+
+/** Requests of the runner that change something, as the service answers them. */
+function recordWrites() {
+  const writes: { path: string; status: number }[] = []
+  const { fetch } = globalThis
+  globalThis.fetch = async (input, init) => {
+    const response = await fetch(input, init)
+    if ((init?.method ?? 'GET') !== 'GET')
+      writes.push({ path: new URL(String(input)).pathname, status: response.status })
+    return response
+  }
+  onTestFinished(() => {
+    globalThis.fetch = fetch
   })
-  await scene.start()
-  const { sessionId, issue } = await scene.delegate()
-  await scene.until(async () => (await scene.prompts()).length === 1)
-  const before = (await scene.activities(sessionId)).length
-  await scene.owner.delete(`/issues/${issue.id}`)
-  await write(scene.state.directory, { go: '' })
-  for (const pid of await pids(scene)) await scene.until(async () => !(await isAlive(pid)))
-  expect((await scene.activities(sessionId)).length).toBeLessThanOrEqual(before)
-})
+  return writes
+}
 
 test(
   'a silent agent and an endless turn are cancelled',
