@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect } from 'vitest'
-import { test, verifies } from '../../../server/test/harness.ts'
+import { expect, onTestFinished } from 'vitest'
+import { type TestApp, test, verifies } from '../../../server/test/harness.ts'
 import { temporary } from '../../test/baton.ts'
 import { type RunnerScene, runnerScene } from '../../test/runner-scene.ts'
 
@@ -26,7 +26,7 @@ const actions = async (scene: RunnerScene, sessionId: string) =>
 
 test(
   'a flood of updates leads to no 429, and nothing lasting is lost',
-  verifies('run.rate-limits-respected', 'run.backlog-merges-reads', 'run.thoughts-coalesced'),
+  verifies('run.rate-limits-respected', 'run.backlog-merges-reads'),
   async ({ app }) => {
     const chunk = { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: 'thinking {n} ' } }
     const scene = await runnerScene(app, {
@@ -65,10 +65,6 @@ test(
         0,
       )
       expect(counted).toBe(300)
-      const thoughts = (await scene.activities(sessionId)).filter(
-        ({ type, ephemeral }) => type === 'thought' && ephemeral,
-      )
-      for (const { content } of thoughts) expect([...(content.body ?? '')].length).toBeLessThanOrEqual(2000)
       expect((await scene.last(sessionId)).content.body).toBe('Done.')
     } finally {
       globalThis.fetch = fetch
@@ -127,29 +123,87 @@ test(
 )
 
 test(
-  'a call that runs for a second is shown before it ends',
-  verifies('run.tool-call-one-lasting-action'),
+  'thoughts are shown every 2 seconds, and a call that runs for a second before it ends',
+  verifies('run.thoughts-coalesced', 'run.tool-call-one-lasting-action'),
   async ({ app }) => {
-    const go = join(await temporary(), 'go')
+    const directory = await temporary()
+    const go = (n: number) => join(directory, `go-${n}`)
     const call = { sessionUpdate: 'tool_call', toolCallId: 'slow', kind: 'execute', rawInput: { command: 'npm test' } }
     const done = { sessionUpdate: 'tool_call_update', toolCallId: 'slow', status: 'completed', rawOutput: 'ok' }
+    // The refusal of the call shows the agent that the runner has taken what it sent before.
+    const taken = { call: { method: 'terminal/create' } }
+    const letters = ['a', 'b', 'c']
+    const thoughts = letters.flatMap((letter, n) => [{ waitFor: go(n) }, { thought: letter.repeat(1500) }, taken])
     const scene = await runnerScene(app, {
       script: {
-        turns: [[{ update: { ...call, status: 'in_progress' } }, { waitFor: go }, { update: done }, { say: 'Done.' }]],
+        turns: [
+          [
+            ...thoughts,
+            { waitFor: go(3) },
+            { update: { ...call, status: 'in_progress' } },
+            { waitFor: go(4) },
+            { update: done },
+            { say: 'Done.' },
+          ],
+        ],
       },
     })
     await scene.start()
     const { sessionId } = await scene.delegate()
+    await scene.until(async () => (await scene.prompts()).length === 1)
+    // The last thought of the runner's own is longer ago.
+    await scene.pass(10_000)
+
+    const posted = recordThoughts(app)
+    const startedAt = app.clock.now().getTime()
+    const think = async (n: number) => {
+      await writeFile(go(n), '')
+      await inRealTime(async () => (await scene.agentLog()).filter(({ answer }) => answer).length === n + 1)
+    }
+    await think(0)
+    await inRealTime(() => posted.length > 0)
+    await think(1)
+    app.clock.advance({ milliseconds: 1999 })
+    await think(2)
+    app.clock.advance({ milliseconds: 1 })
+    await inRealTime(() => posted.length > 1)
+    expect(posted).toEqual([
+      { at: startedAt, body: 'a'.repeat(1500) },
+      { at: startedAt + 2000, body: `…${'b'.repeat(499)}${'c'.repeat(1500)}` },
+    ])
+
+    await writeFile(go(3), '')
     const shown = async () => (await scene.activities(sessionId)).filter(({ type }) => type === 'action')
     await scene.until(async () => (await shown()).length === 1)
     expect((await shown())[0]).toMatchObject({ ephemeral: true, content: { action: 'run', parameter: 'npm test' } })
-    await writeFile(go, '')
+    await writeFile(go(4), '')
     await scene.inState(sessionId, 'complete')
     expect(await actions(scene, sessionId)).toEqual([
       { type: 'action', action: 'run', parameter: 'npm test', result: 'ok' },
     ])
   },
 )
+
+/** Ephemeral thoughts that the runner posts, with the time by the test's clock. */
+function recordThoughts(app: TestApp) {
+  const thoughts: { at: number; body: string }[] = []
+  const { fetch } = globalThis
+  globalThis.fetch = (input, init) => {
+    const at = app.clock.now().getTime()
+    const sent = typeof init?.body === 'string' ? JSON.parse(init.body) : null
+    if (sent?.ephemeral && sent.content.type === 'thought') thoughts.push({ at, body: sent.content.body })
+    return fetch(input, init)
+  }
+  onTestFinished(() => {
+    globalThis.fetch = fetch
+  })
+  return thoughts
+}
+
+/** Waits while the test's clock stands still. */
+async function inRealTime(isTrue: () => unknown) {
+  while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 5))
+}
 
 test('a line over 32 MB ends the agent', async ({ app }) => {
   const scene = await runnerScene(app, {
