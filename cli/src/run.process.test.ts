@@ -57,13 +57,26 @@ const apps = async ({ owner }: RealService, name: string) =>
 
 test(
   'the first start registers and installs, later starts need no login, and only the owner can read the state',
-  verifies('run.first-start-registers-and-installs', 'run.later-starts-need-no-login', 'run.state-owner-only'),
+  verifies(
+    'run.first-start-registers-and-installs',
+    'run.later-starts-need-no-login',
+    'run.state-owner-only',
+    'run.dirty-checkout-not-included',
+  ),
   async () => {
     const here = await scene('owner')
     const { service } = here
+    const { email, password } = service.owner
+    // A login of its own, because this test ends it.
+    const { token } = await service.owner.call('POST', '/auth/sign-in', { email, password })
+    const config = join(here.shell.configDirectory, 'config.json')
+    await writeFile(config, (await readFile(config, 'utf8')).replace(service.owner.token, token))
+    await writeFile(join(here.repo, 'README.md'), 'Uncommitted\n')
     const first = here.start('Alpha')
     await first.says(/Alpha is ready/)
     expect(first.stderr).toContain('no sandbox')
+    const dirty = `Uncommitted changes in ${here.repo} are not in the worktrees.`
+    expect(first.stderr).toContain(dirty)
     const [app] = await apps(service, 'Alpha')
     expect(app).toMatchObject({
       webhook: { url: 'https://listen.invalid/' },
@@ -85,9 +98,16 @@ test(
       expect([name, (mode & 0o777).toString(8)]).toEqual([name, name.includes('.') ? '600' : '700'])
     }
 
+    const account = (method: string, path: string) =>
+      fetch(`${service.url}/api/v1/auth/${path}`, { method, headers: { authorization: `Bearer ${token}` } })
+    expect((await account('GET', 'me')).status).toBe(200)
+    await account('POST', 'sign-out')
+    expect((await account('GET', 'me')).status).toBe(401)
     await rm(here.shell.configDirectory, { recursive: true })
+    await gitIn(here.repo, 'checkout', '--quiet', 'README.md')
     const second = here.start('Alpha')
     await second.says(/Alpha is ready/)
+    expect(second.stderr).not.toContain('Uncommitted')
     const again = await service.delegate('Alpha')
     await service.inState(again.sessionId, 'complete')
     expect(second.stdout + second.stderr).not.toMatch(/svc_|pwhsec_/)
