@@ -7,6 +7,7 @@ import { expect, onTestFinished } from 'vitest'
 import { test } from '../../server/test/harness.ts'
 import { freePort } from '../../server/test/service-process.ts'
 import { isAlive, Shell } from '../test/baton.ts'
+import { withDescendants } from './run/processes.ts'
 
 const manifest = {
   schemaVersion: '1.0.0',
@@ -104,6 +105,10 @@ test('listen ends with npx', async ({ app }) => {
   const shell = await Shell.of(owner, app.rootUrl)
   const listening = await shell.startWithNpx(['listen', '--forward-to', 'http://127.0.0.1:1/'])
   await listening.says(/Ready/)
+  const started = await withDescendants(listening.child.pid ?? 0)
+  expect(started.length).toBeGreaterThan(1)
   listening.child.kill('SIGTERM')
+  // Its output closes when `listen` has ended, too.
   await listening.ended
+  for (const { pid } of started) while (await isAlive(pid)) await sleep(20)
 })
