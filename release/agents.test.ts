@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { verifies } from '../../../conformance/requirements.ts'
-import { freePort, newDataDir, ServiceProcess } from '../../../server/test/service-process.ts'
-import { Shell, temporary } from '../baton.ts'
-import { type Script, scriptedModel } from './model.ts'
-import { openCodeSettings } from './settings.ts'
+import { type Script, scriptedModel } from '../cli/test/agents/model.ts'
+import { openCodeSettings } from '../cli/test/agents/settings.ts'
+import { Shell, temporary } from '../cli/test/baton.ts'
+import { verifies } from '../conformance/requirements.ts'
+import { freePort, newDataDir, ServiceProcess } from '../server/test/service-process.ts'
 
 const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
 const sh = promisify(execFile)
@@ -94,7 +94,7 @@ afterAll(() => service.end())
 
 interface Activity {
   type: string
-  content: { body?: string }
+  content: { body?: string; parameter?: string }
   ephemeral: boolean
 }
 
@@ -187,11 +187,14 @@ describe.for(chosen)('$name', ({ name, modules, agent }) => {
       const again = await until(session, count('response', 3))
       expect(again.findLast(({ type }) => type === 'response')?.content.body).toContain('Here I am again.')
 
-      // Stop ends the command that runs.
+      // A running command is shown, and Stop ends it.
       await say(session, 'Wait for me')
       await until(session, count('elicitation', 2))
       await say(session, '1')
       await running('sleep 3171', true)
+      await until(session, (found) =>
+        found.some(({ ephemeral, content }) => ephemeral && content.parameter?.includes('sleep 3171')),
+      )
       await service.call('POST', `/agent-sessions/${session}/stop`)
       await until(session, count('response', 4))
       await running('sleep 3171', false)
