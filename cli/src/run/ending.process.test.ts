@@ -5,6 +5,7 @@ import { test, verifies } from '../../../server/test/harness.ts'
 import { isAlive } from '../../test/baton.ts'
 import { gitIn, write } from '../../test/repository.ts'
 import { type RunnerScene, runnerScene } from '../../test/runner-scene.ts'
+import { withDescendants } from './processes.ts'
 
 const ended = (scene: RunnerScene, sessionId: string) =>
   scene.until(async () => (await scene.session(sessionId)).ended_at !== null)
@@ -65,7 +66,7 @@ test(
           [
             // At 5 a second, these alone would take longer.
             { flood: { count: 300, update: command('step {n}') } },
-            { spawn: ['setsid', 'sleep', '1000'] },
+            { spawn: ['sleep', '1000'] },
             { spawn: sleeper },
             { waitFor: never, ignoreCancel: true },
           ],
@@ -75,6 +76,10 @@ test(
     await scene.start()
     const { sessionId } = await scene.delegate()
     await scene.until(async () => (await spawned(scene)).length === 2)
+    const [agent = 0] = await pids(scene)
+    // The agent, the two it spawned, and at least one more.
+    await scene.until(async () => (await withDescendants(agent)).length >= 4)
+    const processes = await withDescendants(agent)
     const stoppedAt = app.clock.now()
     await stop(scene, sessionId)
     await scene.until(async () => (await scene.received('session/cancel')).length === 1)
@@ -82,8 +87,7 @@ test(
     await ended(scene, sessionId)
     await endedWithin45s(scene, sessionId, stoppedAt)
     expect((await scene.last(sessionId)).type).toBe('response')
-    for (const pid of [...(await pids(scene)), ...(await spawned(scene))])
-      await scene.until(async () => !(await isAlive(pid)))
+    for (const { pid } of processes) await scene.until(async () => !(await isAlive(pid)))
   },
 )
 
