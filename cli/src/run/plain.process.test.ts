@@ -92,8 +92,9 @@ test(
     const log = join(await temporary(), 'pids')
     const source = `import { spawn } from 'node:child_process'; import { writeFileSync } from 'node:fs';
     process.on('SIGINT', () => {});
-    const child = spawn('setsid', ['sleep', '1000'], { detached: true, stdio: 'ignore' });
-    console.log('working'); setTimeout(() => writeFileSync(${JSON.stringify(log)}, process.pid + ' ' + child.pid), 1500); setInterval(() => {}, 1000)`
+    const child = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });
+    writeFileSync(${JSON.stringify(log)}, process.pid + ' ' + child.pid);
+    console.log('working'); setInterval(() => {}, 1000)`
     const scene = await runnerScene(app, { command: await command(source), flags: { plain: true } })
     await scene.start()
     const { sessionId } = await scene.delegate()
