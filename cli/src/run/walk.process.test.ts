@@ -1,6 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { SessionCreated } from '@baton/sdk'
 import { expect } from 'vitest'
 import { sql } from '../../../server/src/db/sql.ts'
@@ -240,10 +240,17 @@ test(
     await scene.owner.post('/comments', { target_type: 'issue', target_id: issue.id, text })
     const { body } = await scene.owner.get(`/agent-sessions?issue_id=${issue.id}`)
     const two = body.data.map(({ id }: { id: string }) => id).find((id: string) => id !== one)
-    await scene.until(async () =>
-      (await scene.activities(two)).some(({ content }) => content.body === 'Waiting: other turns are running.'),
-    )
-    await scene.pass(20_000)
+    const waits = (id: string) =>
+      scene.until(async () =>
+        (await scene.activities(id)).some(({ content }) => content.body === 'Waiting: other turns are running.'),
+      )
+    await waits(two)
+    // Had its turn begun, Stop would wait until its worktree was made.
+    const { sessionId: stopped } = await scene.delegate('Another')
+    await waits(stopped)
+    await scene.owner.post(`/agent-sessions/${stopped}/stop`)
+    await scene.until(async () => (await scene.session(stopped)).ended_at !== null)
+    expect(await readdir(scene.state.at('worktrees'))).toEqual([basename(scene.worktree(one))])
     await write(scene.state.directory, { go: '' })
     for (const id of [one, two]) await scene.inState(id, 'complete')
     const steps = (await scene.agentLog()).flatMap(({ started, ran }) => (started ? [started] : ran ? ['ended'] : []))
