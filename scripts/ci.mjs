@@ -1,48 +1,51 @@
-// Runs before a change is merged (.ci/run): npm test, PostgreSQL, programs of others, query plans, other versions of
-// Node, a real coding agent, and the README in a fresh clone. Ends with all failures and one line of counts.
+// Runs before a change is merged (.ci/run): everything, every time. Ends with all failures, a table of the parts, the
+// requirements that no part has shown, and one line of counts.
+//   --only 'Query plans' …  only these parts, without the comparison with the requirements
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { parseArgs } from 'node:util'
 import { summaryOf } from './ci-summary.mjs'
+import { forgetShown, neverShown } from './requirements.mjs'
 import { root } from './setup.mjs'
 
-const budgetSeconds = 2700
-const seconds = () => Math.round(performance.now() / 1000)
+const script = (name, ...args) => ['npm', 'run', '--silent', name, ...(args.length > 0 ? ['--', ...args] : [])]
 
-/** The parts after npm test do less on a slow machine, and say so, so that the run keeps within its budget. */
 const parts = [
-  { title: 'npm test', command: ['npm', 'test'] },
-  {
-    title: 'Tests on PostgreSQL',
-    command: () => ['npm', 'run', '--silent', 'test:postgres', '--', '--third', seconds() < 1000 ? 'auto' : 'none'],
-  },
-  { title: 'Programs of others', command: ['npm', 'run', '--silent', 'test:foreign'], latestSeconds: 2250 },
-  { title: 'Query plans', command: ['npm', 'run', '--silent', 'check:plans'], latestSeconds: 2300 },
-  { title: 'Other versions of Node', command: ['npm', 'run', '--silent', 'check:nodes'], latestSeconds: 2400 },
-  {
-    title: 'Real coding agents',
-    command: ['npm', 'run', '--silent', 'test:agents', '--', '--if-installable', 'opencode'],
-    latestSeconds: 2400,
-  },
-  {
-    title: 'README in a fresh clone',
-    command: [process.execPath, 'scripts/try-readme.mjs'],
-    latestSeconds: 2450,
-  },
+  ['npm test', ['npm', 'test']],
+  ['Embedded database', script('test:embedded')],
+  ['Processes on PostgreSQL', script('test:process', '--postgres')],
+  ['Programs of others', script('test:foreign', '--release')],
+  ['Real coding agents', script('test:agents')],
+  ['Query plans', script('check:plans')],
+  ['Versions of Node and PostgreSQL', script('test:versions')],
+  ['Image', script('test:image')],
+  ['Proxies', script('test:proxies')],
+  ['Backup', script('test:backup')],
+  ['Upgrade', script('test:upgrade')],
+  ['Failover', script('faults', 'failover', 'pgbouncer')],
+  ['Start of the demo', script('bench', 'demo')],
+  ['README in a fresh clone', [process.execPath, 'scripts/try-readme.mjs']],
 ]
 
+const { values: flags } = parseArgs({ options: { only: { type: 'string', multiple: true } } })
+const chosen = parts.filter(([title]) => !flags.only || flags.only.includes(title))
+
+forgetShown()
 const results = []
-for (const { title, command, latestSeconds = Number.POSITIVE_INFINITY } of parts) {
-  if (seconds() > latestSeconds) console.log(`▸ Skipped ${title}: no time left`)
-  else results.push({ title, ...(await runPart(typeof command === 'function' ? command() : command)) })
+for (const [title, command] of chosen) {
+  console.log(`\n━━ ${title}: ${command.join(' ')}`)
+  const began = performance.now()
+  const ran = await runPart(command)
+  results.push({ title, ...ran, seconds: Math.round((performance.now() - began) / 1000) })
 }
-const { lines, failed } = summaryOf(results)
-console.log(`Whole run: ${seconds()} s (budget ${budgetSeconds} s)`)
+const { lines, failed } = summaryOf(results, flags.only ? [] : neverShown())
 for (const line of lines) console.log(line)
 if (failed > 0) process.exitCode = 1
 
 /** Shows the output and returns its lines. */
 async function runPart([command, ...args]) {
-  // In CI a missing browser and a test marked `only` are failures, and a failed test is retried once.
+  // In CI a missing program is installed or a failure, a test marked `only` is a failure, and a failed browser test is
+  // retried once.
   const child = spawn(command, args, {
     cwd: root,
     env: { ...process.env, CI: 'true' },

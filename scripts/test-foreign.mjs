@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { saveShown } from './requirements.mjs'
 import { bin, main, root, StepFailed, step } from './setup.mjs'
 import { countsOf, runSuite } from './suite.mjs'
 
@@ -40,6 +41,7 @@ function skipAll() {
 }
 
 function report(summary) {
+  saveShown('foreign', summary.cited ?? [])
   console.log(`\n${countsOf(summary)}`)
   if (summary.failed > 0) process.exitCode = 1
 }
