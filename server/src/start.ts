@@ -12,6 +12,7 @@ import { type Config, ConfigError, withPort } from './config.ts'
 import type { Context } from './context.ts'
 import { backupMetrics, counters } from './counters.ts'
 import { Keyring } from './crypto.ts'
+import { releaseClaims } from './db/claims.ts'
 import { DataDir } from './db/data-dir.ts'
 import type { Db } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
@@ -114,6 +115,8 @@ async function startOn(
     const keys = new Keyring(secretKey as Buffer, [...previousKeys, ...config.previousSecretKeys])
     await checkSecretKey(db, keys)
     await resealAll(db, keys)
+    // One process at a time has the embedded database, so those that held work are gone.
+    if (db.kind === 'embedded') await db.tx(releaseClaims)
 
     const storage = await openStorage(config, db)
     const clock = systemClock
