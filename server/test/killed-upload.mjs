@@ -1,5 +1,5 @@
 // Uploads or deletes a file in a process of its own, and kills the process with SIGKILL before the step of the given
-// number: a call of the file system or a statement. Run by files-crash.test.ts.
+// number: a call of the file system or a statement. Run by files-crash.process.test.ts.
 //   node killed-upload.mjs DATA_DIR upload|delete STEP
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { Readable } from 'node:stream'

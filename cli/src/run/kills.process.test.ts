@@ -7,7 +7,7 @@ import { cuttableNetwork } from '../../test/cuttable-network.ts'
 import { gitIn, write } from '../../test/repository.ts'
 import { type RunnerScene, runnerScene } from '../../test/runner-scene.ts'
 
-// Runners that are killed with SIGKILL are in run.test.ts, which has processes of its own for them. Here are the states
+// Runners that are killed with SIGKILL are in run.process.test.ts, which has processes of its own for them. Here are the states
 // that such a runner leaves, and the ends of the agent and of the network.
 
 const step = (command: string) => ({

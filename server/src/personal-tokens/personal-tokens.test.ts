@@ -6,6 +6,7 @@ import { type TestApp, type TestPerson, test, verifies, verifiesOnPostgres, with
 import { connectMcp } from '../../test/mcp.ts'
 import { acceptInvitation } from '../../test/members.ts'
 import { sql } from '../db/sql.ts'
+import { responsesSettled } from '../login/after-response.ts'
 import { isWellFormed } from '../login/personal-tokens.ts'
 
 const day = 86_400_000
@@ -72,6 +73,7 @@ test('a token with a changed character is refused without a query', verifies('to
     }
     expect(asked()).toBe(0)
     expect((await using(app, token).get('/issues')).status).toBe(200)
+    await responsesSettled(app.ctx)
     // Once the use is noted, a call costs as many statements as one with a login: one to find the caller.
     const costOf = async (caller: Client) => {
       const before = asked()
