@@ -21,16 +21,17 @@ const shared: TestProjectInlineConfiguration['test'] = {
   server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource/] } },
 }
 
-const folders = '{abuse,cli,conformance,deploy/check,examples,protocol,scripts,sdk,server,web/src}'
+const folders = '{cli,conformance,deploy/check,examples,protocol,scripts,sdk,server,web/src}'
 const [unit, ofProcesses, every] = ['.unit.test', '.process.test', '.test'].map((ending) => [
   `${folders}/**/*${ending}.{ts,mjs}`,
+  `abuse/*${ending}.ts`,
 ]) as [string[], string[], string[]]
-const never = ['**/node_modules/**', '**/dist/**', 'abuse/long/**']
+const never = ['**/node_modules/**', '**/dist/**']
 
 /** Service tests that run on both databases: of the databases themselves. CI runs all others on both too. */
 const onBoth = ['server/src/db/**/*.test.ts']
 
-const project = (
+export const project = (
   name: string,
   include: readonly string[],
   { exclude = [], ...test }: TestProjectInlineConfiguration['test'] = {},
@@ -40,7 +41,7 @@ const project = (
   test: { ...shared, name, include: [...include], exclude: [...never, ...exclude], ...test },
 })
 
-const withDatabase = (url: string) => ({ globalSetup: 'server/test/template.ts', env: { DATABASE_URL: url } })
+export const withDatabase = (url: string) => ({ globalSetup: 'server/test/template.ts', env: { DATABASE_URL: url } })
 
 /** In this order, because processes leave a processor idle while a test waits for them. */
 const projects = [

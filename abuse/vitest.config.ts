@@ -1,4 +1,7 @@
-import base from '../vitest.config.ts'
+import { defineConfig } from 'vitest/config'
+import { project, withDatabase } from '../vitest.config.ts'
 
 /** All tests in this folder, including those that take minutes. */
-export default { ...base, test: { ...base.test, include: ['abuse/**/*.test.ts'] } }
+export default defineConfig({
+  test: { projects: [project('abuse', ['abuse/**/*.test.ts'], withDatabase(process.env.DATABASE_URL ?? ''))] },
+})

@@ -14,7 +14,6 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    retry: process.env.CI ? 1 : 0,
     allowOnly: !process.env.CI,
     globalSetup: 'server/test/template.ts',
     include: ['foreign/*.test.ts'],
