@@ -1,4 +1,4 @@
-import { type NewChanges, programLimits } from '@baton/protocol'
+import type { NewChanges } from '@baton/protocol'
 import { describe, expect } from 'vitest'
 import { bringTo, ended, missing, refusal, sessionScene } from '../../test/agent-sessions.ts'
 import { test, verifies } from '../../test/harness.ts'
@@ -105,10 +105,10 @@ describe('changes of a session', () => {
       const session = await delegated()
       const put = (body: object) => robot.put(`${session.path}/changes`, body)
       const one = (more: object) => changes({ files: [file('a', more)] })
-      const { patchBytes, patchesBytes, changedFiles, path } = programLimits
+      const [patchBytes, patchesBytes] = [65_536, 524_288]
       const patches = patchesBytes / patchBytes
       const bad: Record<string, [field: string, body: object]> = {
-        'too many files': ['files', changes({ files: ofSize(1, changedFiles + 1) })],
+        'too many files': ['files', changes({ files: ofSize(1, 301) })],
         'a long patch': ['files.0.patch', one({ patch: 'x'.repeat(patchBytes + 1) })],
         'a patch long in bytes': ['files.0.patch', one({ patch: `${'ü'.repeat(patchBytes / 2)}x` })],
         'long patches': ['files', changes({ files: [...ofSize(patchBytes, patches), file('last', { patch: 'x' })] })],
@@ -130,11 +130,12 @@ describe('changes of a session', () => {
         'an empty path': ['files.0.path', one({ path: '' })],
         'an absolute path': ['files.0.path', one({ path: '/etc/passwd' })],
         'an absolute path of Windows': ['files.0.path', one({ path: 'C:\\boot.ini' })],
-        'a long path': ['files.0.path', one({ path: 'x'.repeat(path + 1) })],
+        'a long path': ['files.0.path', one({ path: 'x'.repeat(1025) })],
         'a path that leaves the repository': ['files.0.path', one({ path: 'a/../../b' })],
         'an old path that leaves the repository': ['files.0.old_path', one({ old_path: '..' })],
+        'a long old path': ['files.0.old_path', one({ old_path: 'x'.repeat(1025) })],
         'a repeated path': ['files.1.path', changes({ files: [file('a'), file('a')] })],
-        'a long branch': ['branch', changes({ branch: 'x'.repeat(programLimits.gitRef + 1) })],
+        'a long branch': ['branch', changes({ branch: 'x'.repeat(201) })],
       }
       for (const branch of ['', '-d', '.hidden', 'a b', 'a;b', 'a$(b)', 'a`b`', "a'b", 'ä', 'a\n', 'a~1', 'a@{1}']) {
         bad[`branch ${branch}`] = ['branch', changes({ branch })]
@@ -155,13 +156,13 @@ describe('changes of a session', () => {
         }
       })
       const good: Record<string, object> = {
-        'most files': changes({ files: ofSize(1, changedFiles), files_total: 1000 }),
+        'most files': changes({ files: ofSize(1, 300), files_total: 1000 }),
         'the longest patches': changes({ files: ofSize(patchBytes, patches) }),
         'the longest patch in bytes': one({ patch: 'ü'.repeat(patchBytes / 2) }),
-        'the longest path': one({ path: 'x'.repeat(path), old_path: 'x'.repeat(path), status: 'renamed' }),
+        'the longest path': one({ path: 'x'.repeat(1024), old_path: 'x'.repeat(1024), status: 'renamed' }),
         'dots in a path': one({ path: 'a..b/.../.c' }),
         'commits of SHA-256': changes({ base: { ref: null, commit: 'a'.repeat(64) }, head_commit: 'A'.repeat(64) }),
-        'the longest branch': changes({ branch: `1${'x'.repeat(programLimits.gitRef - 1)}` }),
+        'the longest branch': changes({ branch: `1${'x'.repeat(199)}` }),
         'every reason': changes({
           files: ['binary', 'too_large', 'encoding', 'redacted', 'submodule'].map((omitted) =>
             file(omitted, { patch: null, omitted }),

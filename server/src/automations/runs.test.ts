@@ -1,6 +1,5 @@
-import { automationLimits } from '@baton/protocol'
 import { describe, expect } from 'vitest'
-import { type AutomationScene, automationScene, comment, onChanged } from '../../test/automations.ts'
+import { automationScene, comment, onChanged } from '../../test/automations.ts'
 import { done } from '../../test/delegation.ts'
 import { eventsOf, names } from '../../test/events.ts'
 import { test, verifies } from '../../test/harness.ts'
@@ -45,6 +44,37 @@ describe('authority', () => {
       expect(await issue(made.id)).toEqual(made)
     },
   )
+
+  test(
+    'is refused where the owner would be refused',
+    verifies('automation.owner-authority', 'automation.all-or-nothing'),
+    async ({ app }) => {
+      const { id, automate, owner, member, otherTeam, robot, newIssue, runsOf, work } = await automationScene(app)
+      const automation = await automate({ actions: [comment, { type: 'delegate', agent_id: robot.userId }] })
+      const made = await newIssue({}, owner)
+      await done(owner.patch(`/installations/${robot.installationId}`, { team_ids: [otherTeam.id] }))
+      const byHand = await member.put(`/issues/${made.id}`, { delegate_id: robot.userId })
+      expect(byHand).toMatchObject({ status: 422, body: { code: 'DELEGATE_UNAVAILABLE' } })
+      expect(names(await eventsOf(app, id, work))).toEqual([])
+      expect(await runsOf(automation)).toMatchObject([
+        { state: 'failed', reason: 'refused', message: expect.stringMatching(`^${byHand.body.code}: `) },
+      ])
+    },
+  )
+
+  test('is that of a manager only while the owner is one', verifies('automation.owner-authority'), async ({ app }) => {
+    const { automate, owner, admin, newIssue, runsOf, work, commentsOn } = await automationScene(app)
+    const [ofAdmin, ofOwner] = [await automate({}, admin), await automate({}, owner)]
+    const before = await newIssue({}, owner)
+    await work()
+    expect(await runsOf(ofAdmin)).toMatchObject([{ state: 'done' }])
+    expect(await commentsOn(before)).toHaveLength(2)
+    const after = await newIssue({}, owner)
+    await done(owner.patch(`/workspaces/me/members/${admin.user.id}`, { role: 'member' }))
+    await work()
+    expect((await runsOf(ofAdmin))[0]).toMatchObject({ state: 'skipped', reason: 'owner_not_allowed' })
+    expect(await commentsOn(after)).toMatchObject([{ author_id: owner.user.id, automation_id: ofOwner.id }])
+  })
 
   test(
     'ends with the membership of the workspace',
@@ -311,93 +341,6 @@ describe('a run', () => {
     const refused = await app.unchanged(() => run(paused.id, { issue_id: made.id }))
     expect(refused).toMatchObject({ status: 422, body: { details: { state: expect.any(String) } } })
   })
-})
-
-describe('limits', () => {
-  /** Runs that finished just now. */
-  const fillWith = (
-    app: AutomationScene['app'],
-    { id }: { id: string },
-    count: number,
-    state: string,
-    reason: string | null,
-  ) =>
-    app.ctx.db.run(sql`
-      insert into automation_runs (id, workspace_id, automation_id, version, cause, state, reason, created_at, finished_at)
-      select r.id, a.workspace_id, a.id, 1, 'manual', ${state}, ${reason}, ${app.clock.now()}, ${app.clock.now()}
-      from automations a, unnest(${Array.from({ length: count }, () => newId('run'))}::text[]) as r (id)
-      where a.id = ${id}`)
-
-  test('skip the 61st run of an hour', verifies('automation.rate-limited'), async ({ startApp }) => {
-    const app = await startApp()
-    const { automate, owner, newIssue, runsOf, work, commentsOn } = await automationScene(app)
-    const automation = await automate()
-    await fillWith(app, automation, automationLimits.runsPerHour - 1, 'done', null)
-    const [last, over] = [await newIssue({}, owner), await newIssue({}, owner)]
-    await work()
-    expect((await runsOf(automation)).slice(0, 2)).toMatchObject([
-      { state: 'skipped', reason: 'rate_limited', issue: { id: over.id } },
-      { state: 'done', issue: { id: last.id } },
-    ])
-    expect(await commentsOn(over)).toEqual([])
-    app.clock.advance({ hours: 1, milliseconds: -1 })
-    await newIssue({}, owner)
-    await work()
-    expect((await runsOf(automation))[0]).toMatchObject({ reason: 'rate_limited' })
-    app.clock.advance({ milliseconds: 1 })
-    await newIssue({}, owner)
-    await work()
-    expect((await runsOf(automation))[0]).toMatchObject({ state: 'done' })
-  })
-
-  test(
-    'pause after a hundred skips in an hour',
-    verifies('automation.too-many-pauses', 'automation.enable-checks'),
-    async ({ startApp }) => {
-      const app = await startApp()
-      const { automate, owner, member, newIssue, reread, work } = await automationScene(app)
-      const automation = await automate()
-      await fillWith(app, automation, automationLimits.runsPerHour, 'done', null)
-      await fillWith(app, automation, automationLimits.skipsPerHour - 2, 'skipped', 'rate_limited')
-      await newIssue({}, owner)
-      await work()
-      expect(await reread(automation)).toMatchObject({ state: 'on' })
-      await newIssue({}, owner)
-      await work()
-      expect(await reread(automation)).toMatchObject({ state: 'paused', paused_reason: 'too_many_runs' })
-      const enable = () => member.post(`/automations/${automation.id}/enable`)
-      expect(await app.unchanged(enable)).toMatchObject({
-        status: 422,
-        body: { details: { trigger: expect.any(String) } },
-      })
-      app.clock.advance({ hours: 1 })
-      expect(await done(enable())).toMatchObject({ state: 'on' })
-    },
-  )
-
-  test(
-    'count 500 runs a day and 1,000 an hour in a workspace',
-    verifies('automation.rate-limited'),
-    async ({ startApp }) => {
-      const app = await startApp()
-      const { automate, owner, newIssue, runsOf, work } = await automationScene(app)
-      const automation = await automate()
-      const other = await automate({ filter: { text: 'nothing' } })
-      await fillWith(app, automation, automationLimits.runsPerDay - 1, 'done', null)
-      app.clock.advance({ hours: 2 })
-      const next = async () => {
-        await newIssue({}, owner)
-        await work()
-        return (await runsOf(automation))[0]
-      }
-      expect(await next()).toMatchObject({ state: 'done' })
-      expect(await next()).toMatchObject({ reason: 'rate_limited' })
-      app.clock.advance({ hours: 24 })
-      await fillWith(app, other, automationLimits.runsPerHourInWorkspace - 1, 'done', null)
-      expect(await next()).toMatchObject({ state: 'done' })
-      expect(await next()).toMatchObject({ reason: 'rate_limited' })
-    },
-  )
 })
 
 describe('loops', () => {
