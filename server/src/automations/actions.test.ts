@@ -60,29 +60,37 @@ describe('create_issue', () => {
   )
 
   test(
-    'sets the current cycle and the due day',
+    'sets the current cycle, and the due day in the time zone of the trigger, or in UTC',
     verifies('automation.create-issue-cycle-and-due'),
     async ({ startApp }) => {
       const app = await startApp()
-      const { automate, member, team, runsOf, issue, work } = await automationScene(app)
+      const { automate, member, owner, team, newIssue, runsOf, issue, work } = await automationScene(app)
       const cycle = await done(
         member.post('/cycles', {
           name: 'C1',
           team_id: team.id,
           starts_at: '2026-03-01T00:00:00Z',
-          ends_at: '2026-03-03T00:00:00Z',
+          ends_at: '2026-03-03T12:00:00Z',
         }),
       )
       const action = { type: 'create_issue', title: 'Weekly', current_cycle: true, due_in_days: 2 } as const
-      const automation = await automate({ trigger: daily('0 23 * * *', 'Pacific/Auckland'), actions: [action] })
-      const created = async () => issue((await runsOf(automation))[0]?.actions[0]?.subject_id as string)
-      app.clock.advance({ hours: 1 })
+      // 12:00 UTC is 01:00 of the next day there.
+      const zoned = await automate({ trigger: daily('0 1 * * *', 'Pacific/Auckland'), actions: [action] })
+      const onIssue = await automate({ filter: { type: ['bug'] }, actions: [action] })
+      const created = async (by: { id: string }) => {
+        const [run] = await runsOf(by)
+        expect(run?.created_at).toBe(app.clock.now().toISOString())
+        return issue(run?.actions[0]?.subject_id as string)
+      }
+      app.clock.advance({ hours: 3 })
+      await newIssue({ type: 'bug' }, owner)
       await work()
-      // 10:00 UTC is 23:00 of the same day there.
-      expect(await created()).toMatchObject({ cycle_id: cycle.id, due_date: '2026-03-04T00:00:00.000Z' })
+      expect(await created(zoned)).toMatchObject({ cycle_id: cycle.id, due_date: '2026-03-05T00:00:00.000Z' })
+      expect(await created(onIssue)).toMatchObject({ cycle_id: cycle.id, due_date: '2026-03-04T00:00:00.000Z' })
+      // The end of the cycle lies outside of it.
       app.clock.advance({ hours: 24 })
       await work()
-      expect(await created()).toMatchObject({ cycle_id: null, due_date: '2026-03-05T00:00:00.000Z' })
+      expect(await created(zoned)).toMatchObject({ cycle_id: null, due_date: '2026-03-06T00:00:00.000Z' })
     },
   )
 
@@ -202,30 +210,49 @@ describe('delegate', () => {
 })
 
 describe('ask_agent and comment', () => {
-  test(
-    'mention the agent, and set no assignee',
-    verifies('automation.ask-agent', 'automation.comment'),
-    async ({ app }) => {
-      const { automate, owner, member, newIssue, robot, issue, work, commentsOn } = await automationScene(app)
-      const automation = await automate({
-        actions: [{ type: 'ask_agent', agent_id: robot.userId, text: 'What is {{issue.code}}?' }],
-      })
-      const made = await newIssue({}, owner)
-      await work()
-      expect(await commentsOn(made)).toMatchObject([
-        {
-          author_id: member.user.id,
-          automation_id: automation.id,
-          mentioned_user_ids: [robot.userId],
-          text: expect.stringContaining(`(${robot.userId}) What is ${made.code}?`),
-        },
-      ])
-      expect(await issue(made.id)).toMatchObject({ assignee_id: null, delegate_id: null })
-      expect((await done(owner.get(`/agent-sessions?issue_id=${made.id}`))).data).toMatchObject([
-        { creator: { id: member.user.id } },
-      ])
-    },
-  )
+  test('mention the agent, and set no assignee', verifies('automation.ask-agent'), async ({ app }) => {
+    const { automate, owner, member, newIssue, robot, issue, work, commentsOn } = await automationScene(app)
+    const automation = await automate({
+      actions: [{ type: 'ask_agent', agent_id: robot.userId, text: 'What is {{issue.code}}?' }],
+    })
+    const made = await newIssue({}, owner)
+    await work()
+    expect(await commentsOn(made)).toMatchObject([
+      {
+        author_id: member.user.id,
+        automation_id: automation.id,
+        mentioned_user_ids: [robot.userId],
+        text: expect.stringContaining(`(${robot.userId}) What is ${made.code}?`),
+      },
+    ])
+    expect(await issue(made.id)).toMatchObject({ assignee_id: null, delegate_id: null })
+    expect((await done(owner.get(`/agent-sessions?issue_id=${made.id}`))).data).toMatchObject([
+      { creator: { id: member.user.id } },
+    ])
+  })
+
+  test('make a comment by the owner', verifies('automation.comment'), async ({ app }) => {
+    const { id, automate, owner, member, newIssue, runsOf, work, commentsOn } = await automationScene(app)
+    const automation = await automate({ actions: [{ type: 'comment', text: 'Seen: {{issue.code}}' }] })
+    const made = await newIssue({}, owner)
+    const events = await eventsOf(app, id, work)
+    const [run] = await runsOf(automation)
+    expect(run).toMatchObject({ state: 'done', actions: [{ type: 'comment', ok: true }] })
+    expect(await commentsOn(made)).toMatchObject([
+      {
+        id: run?.actions[0]?.subject_id,
+        author_id: member.user.id,
+        automation_id: automation.id,
+        text: `Seen: ${made.code}`,
+        parent_comment_id: null,
+        internal: false,
+      },
+    ])
+    expect(names(events)).toEqual(['Comment create'])
+    expect(events[0]?.body).toMatchObject({ actor: { id: member.user.id }, data: { text: `Seen: ${made.code}` } })
+    const byHand = await done(member.post('/comments', { target_type: 'issue', target_id: made.id, text: 'By hand' }))
+    expect(byHand.automation_id).toBeNull()
+  })
 
   test(
     'insert titles without their mentions and files',

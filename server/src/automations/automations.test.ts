@@ -237,7 +237,6 @@ describe('an automation', () => {
         [{ trigger: daily('0 0 30 2 *') }, 'trigger.cron'],
         [{ trigger: daily('0 9 * * *', 'Mars/Olympus') }, 'trigger.time_zone'],
         [{ trigger: daily(), actions: [comment] }, 'actions.0.type'],
-        [{ filter: { label_ids: Array.from({ length: 51 }, () => newId('lbl')) } }, 'filter.label_ids'],
         [{ filter: { colour: ['red'] } }, 'filter.colour'],
         [{ filter: { text: 'x'.repeat(201) } }, 'filter.text'],
         [{ actions: [{ type: 'comment', text: '{{secret}}' }] }, 'actions.0.text'],
@@ -282,11 +281,32 @@ describe('an automation', () => {
       }
       const wrong = await app.unchanged(() => member.post('/automations', draft({ trigger: daily() })))
       expect(wrong.body.details).toHaveProperty(['actions.0.type'])
-      const bounds = (text: string) => member.post('/automations', draft({ filter: { text } }))
-      expect(await bounds('x'.repeat(200))).toMatchObject({ status: 201 })
-      expect(await bounds('x'.repeat(201))).toMatchObject({
-        status: 422,
-        body: { details: { 'filter.text': expect.any(String) } },
+    },
+  )
+
+  test(
+    'has a filter with at most 50 values of a key and 200 characters of text',
+    verifies('automation.filter-limits'),
+    async ({ app }) => {
+      const { member, draft, owner } = await automationScene(app)
+      const labels = await Promise.all(
+        Array.from({ length: 51 }, async (_, at) => (await done(owner.post('/labels', { name: `L${at}` }))).id),
+      )
+      const create = (filter: object) => member.post('/automations', draft({ filter }))
+      for (const filter of [{ label_ids: labels.slice(1) }, { text: 'x'.repeat(200) }]) {
+        expect(await create(filter)).toMatchObject({ status: 201, body: { filter } })
+      }
+      const agents = Array.from({ length: 51 }, () => newId('usr'))
+      const tooMany = 'must have at most 50 items'
+      await app.unchanged(async () => {
+        for (const [filter, field, message] of [
+          [{ label_ids: labels }, 'filter.label_ids', tooMany],
+          [{ agent_id: agents }, 'filter.agent_id', tooMany],
+          [{ agent_id: agents.slice(1) }, 'filter.agent_id', 'is not an agent of this workspace'],
+          [{ text: 'x'.repeat(201) }, 'filter.text', expect.any(String)],
+        ] as const) {
+          expect(await create(filter)).toMatchObject({ status: 422, body: { details: { [field]: message } } })
+        }
       })
     },
   )
