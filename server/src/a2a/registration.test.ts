@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+import { inspect } from 'node:util'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, vi } from 'vitest'
 import { a2aScene } from '../../test/a2a.ts'
 import { A2aServer } from '../../test/a2a-server.ts'
 import { refusal } from '../../test/agent-sessions.ts'
 import { done } from '../../test/delegation.ts'
-import { test, verifies } from '../../test/harness.ts'
+import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { sql } from '../db/sql.ts'
 import { refreshOldCards } from './apps.ts'
 
@@ -158,10 +159,23 @@ test(
   },
 )
 
+/** Everything that the service logs from now on, as text. */
+function logOf({ ctx: { log } }: TestApp): string[] {
+  const lines: string[] = []
+  for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) {
+    const spy = vi.spyOn(log, level).mockImplementation((...parts: unknown[]) => {
+      lines.push(inspect(parts, { depth: null, maxStringLength: null, maxArrayLength: null, showHidden: true }))
+    })
+    onTestFinished(() => spy.mockRestore())
+  }
+  return lines
+}
+
 test(
   'keeps a credential secret, and refuses headers of the message',
   verifies('a2a.credential-sealed'),
   async ({ app }) => {
+    const logged = logOf(app)
     server.on['*'] = (call) => call.refuse(-32600, 'no')
     const token = 'canary-token-1'
     const scene = await a2aScene(app, server, { credential: { type: 'bearer', token } })
@@ -187,7 +201,35 @@ test(
     const detail = await done(scene.owner.get(`${scene.path}/deliveries/${first?.id}`))
     expect(detail.request.headers).toMatchObject({ 'x-key': '***' })
     expect(JSON.parse(detail.request.body)).toMatchObject({ method: 'SendStreamingMessage' })
-    expect((await app.everything()).match(/canary-(?:token|key)/g)).toBeNull()
+    // A call that gets no answer, and a card that cannot be read, are logged or shown with their error.
+    server.on['*'] = (call) => call.response.destroy()
+    const session = await scene.delegated()
+    await app.deliver()
+    server.cardAnswer = (response) => response.destroy()
+    await scene.owner.post(`${scene.path}/a2a/card`)
+    server.cardAnswer = null
+    const answers = []
+    for (const read of [
+      scene.path,
+      '/agent-apps',
+      `${scene.path}/a2a/tasks`,
+      `${scene.path}/deliveries`,
+      ...(await scene.deliveries()).map(({ id }) => `${scene.path}/deliveries/${id}`),
+      `/installations/${scene.installationId}`,
+      '/audit-log',
+      '/inbox',
+      '/agents?include_apps=true',
+      `/agent-sessions/${session.id}`,
+      `/agent-sessions/${session.id}/activities`,
+    ]) {
+      answers.push(JSON.stringify(await done(scene.owner.get(read))))
+    }
+    answers.push(JSON.stringify(await done(scene.owner.post(`${scene.path}/a2a/card`))))
+    expect(answers.join()).toContain(scene.app.id)
+    expect(logged.join()).toContain('/agent-apps/:app_id/deliveries')
+    for (const place of [answers, logged, [await app.everything()]]) {
+      expect(place.join('\n').match(/.{0,80}canary-(?:token|key).{0,20}/g)).toBeNull()
+    }
     expect(await scene.owner.put(path, { credential: null })).toMatchObject({
       body: { a2a: { credential_type: null } },
     })
@@ -198,6 +240,11 @@ test('sends nothing to an origin that no manager approved', verifies('a2a.origin
   const scene = await a2aScene(app, server)
   const other = await A2aServer.start()
   try {
+    // An attempt is due again after the card names another origin, and a new message too.
+    server.on['*'] = (call) => call.response.writeHead(503).end()
+    await scene.delegated()
+    await app.deliver()
+    expect(server.calls).toHaveLength(1)
     server.card = {
       supportedInterfaces: [{ url: `${other.origin}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
     }
@@ -214,15 +261,16 @@ test('sends nothing to an origin that no manager approved', verifies('a2a.origin
       refusal(422, 'A2A_CARD_UNUSABLE', { reason: 'origin_changed' }),
     )
     expect(await done(scene.owner.post(`${scene.path}/a2a/card`))).toMatchObject({ webhook: { state: 'failing' } })
-    expect(other.calls).toEqual([])
+    await app.deliver()
+    expect(await scene.deliveries()).toMatchObject([{ status: 'pending', held: true, attempts: [{}] }])
+    expect([server.calls.length, other.calls.length]).toEqual([1, 0])
     expect(await done(scene.owner.post(`${scene.path}/a2a/card`, { accept: true }))).toMatchObject({
       webhook: { state: 'enabled', url: `${other.origin}/a2a` },
       a2a: { new_origin: null },
     })
     other.on['*'] = (call) => call.refuse(-32600, 'no')
-    await scene.delegated()
     await app.deliver()
-    expect([server.calls.length, other.calls.length]).toEqual([0, 1])
+    expect([server.calls.length, other.calls.length]).toEqual([1, 1])
   } finally {
     await other.stop()
   }
