@@ -274,6 +274,9 @@ describe('other events', () => {
     async ({ app, receiver }) => {
       const { owner, robot } = await scene(app, receiver, { resourceTypes: ['Issue', 'Project', 'Comment'] })
       const { data: examples } = (await app.anonymous.get('/event-types')).body
+      expect(new Set(examples.map(({ type }: { type: string }) => type))).toEqual(
+        new Set(['Issue', 'Project', 'Comment', 'AgentSessionEvent', 'OAuthApp', 'PermissionChange', 'Ping']),
+      )
       for (const { type, action } of examples) {
         const sent = await owner.post(`/agent-apps/${robot.app.id}/webhook/test`, { type, action })
         expect(sent.body).toMatchObject({ ok: true })

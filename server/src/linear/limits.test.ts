@@ -19,6 +19,22 @@ const nested = (depth: number) => {
   return `{issue(id:"ENG-1"){${query}}}`
 }
 
+/** As many objects, each of cost 1 in every issue. */
+const objects = (count: number) => Array.from({ length: count }, (_, n) => `a${n}:state{id}`).join(' ')
+
+/** The objects that the fragments of @linear/sdk 98 select. foreign/linear-sdk.test.ts sends its own documents. */
+const withId = (...names: string[]) => ['id', ...names.map((name) => `${name}{id}`)].join(' ')
+const sdkReactions = `reactions{${withId('comment', 'externalUser', 'initiativeUpdate', 'issue', 'projectUpdate', 'user')}}`
+const sdkIssue = `${withId(
+  ...['delegate', 'botActor', 'sourceComment', 'cycle', 'syncedWith', 'externalUserCreator', 'asksRequester'],
+  ...['asksExternalUserRequester', 'lastAppliedTemplate', 'parent', 'projectMilestone', 'project', 'team'],
+  ...['recurringIssueTemplate', 'assignee', 'creator', 'snoozedBy', 'favorite', 'state'],
+)} ${sdkReactions} sharedAccess{isShared sharedWithCount sharedWithUsers{id}}`
+const sdkComment = `${withId('agentSession', 'issue', 'parent', 'project', 'user', 'resolvingUser')} ${sdkReactions}`
+const sdkProject = withId('status', 'convertedFromIssue', 'lastUpdate', 'creator', 'lead', 'favorite')
+const sdkTeam = withId('activeCycle', 'defaultIssueState', 'startWorkflowState', 'triageIssueState', 'parent')
+const sdkSession = `${withId('appUser', 'sourceComment', 'comment', 'creator', 'issue', 'dismissedBy')} externalLinks{url}`
+
 const nestedList = (depth: number) => `${'['.repeat(depth)}1${']'.repeat(depth)}`
 
 const exactly = (bytes: number) => `{viewer{id}}#${'x'.repeat(bytes - 13)}`
@@ -61,8 +77,10 @@ describe('a document', () => {
           '{viewer{...A}} fragment A on User{...B} fragment B on User{id}',
         ],
         ['self', 'fragment A on User{id ...A} {viewer{...A}}', '{viewer{id}}'],
+        // 1 for the list, and 99 times 101: the issue and its objects.
+        ['cost', `{issues(first:99){nodes{${objects(100)}}} viewer{id}}`, `{issues(first:99){nodes{${objects(100)}}}}`],
         [
-          'cost',
+          'cost of pages in pages',
           '{issues(first:250){nodes{children(first:100){nodes{id}}}}}',
           '{issues(first:250){nodes{children(first:20){nodes{id}}}}}',
         ],
@@ -95,6 +113,25 @@ describe('a document', () => {
       }
     },
   )
+
+  test('of @linear/sdk 98 for 250 items is answered', verifies('linear.bound-cost'), async ({ app }) => {
+    const { robot, owner, team } = await scene(app)
+    await owner.post('/issues', { title: 'One', team_id: team.id })
+    for (const [list, fragment, type, filter = ''] of [
+      ['issues', sdkIssue, 'Issue'],
+      ['comments', sdkComment, 'Comment', `filter:{issue:{id:{eq:"ENG-1"}}}`],
+      ['projects', sdkProject, 'Project'],
+      ['teams', sdkTeam, 'Team'],
+      ['agentSessions', sdkSession, 'AgentSession'],
+    ]) {
+      const page = 'pageInfo{startCursor endCursor hasPreviousPage hasNextPage}'
+      const { status, body } = await robot.query(
+        `query($first:Int){${list}(first:$first ${filter}){nodes{...${type}} ${page}}} fragment ${type} on ${type}{${fragment}}`,
+        { first: 250 },
+      )
+      expect({ list, status, errors: body.errors }).toEqual({ list, status: 200, errors: undefined })
+    }
+  })
 
   test('costs no more than its size when it repeats fragments', verifies('linear.bound-size'), async ({ app }) => {
     const { robot } = await scene(app)
