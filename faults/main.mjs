@@ -73,9 +73,9 @@ await main(async () => {
   const skipped = results.filter((result) => result.skipped)
   if (skipped.length > 0) console.log(`${process.env.CI ? '✗' : '▲'} ${skipped.length} skipped`)
   const missing = chosen.flatMap(({ name }) => missingOf(`npm run faults -- ${name}`, shownBy(results)))
-  if (missing.length > 0) console.log(`not shown: ${missing.join(', ')}`)
-  if (results.some(({ problems }) => problems.length > 0) || (process.env.CI && skipped.length > 0))
-    process.exitCode = 1
+  if (missing.length > 0) console.log(`✗ not shown: ${missing.join(', ')}`)
+  const hasProblems = results.some(({ problems }) => problems.length > 0)
+  if (hasProblems || missing.length > 0 || (process.env.CI && skipped.length > 0)) process.exitCode = 1
 })
 
 /** The requirements of the scenarios that ran without a problem. */

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { metEverywhere } from '../bench/targets.mjs'
 import { verifies } from '../conformance/requirements.ts'
 import { downloadedBrowsers, findBrowser } from './browser.mjs'
 import { problemsOfTree } from './check-imports.mjs'
@@ -286,6 +287,22 @@ describe('requirements', () => {
     expect(unnamed(all, ["verifies('b')", "verifies('d')"])).toEqual({ ids: ['b', 'c', 'd'], missing: ['c'] })
     expect(missingOf(command, new Set(['b']), all)).toEqual(['c'])
     expect(missingOf(command, new Set(['b', 'c']), all)).toEqual([])
+  })
+
+  test('that a measurement shows have all targets measured and met', () => {
+    const rows = [
+      { name: 'a', target: 1, embeddedTarget: 2 },
+      { name: 'b', target: 3 },
+    ]
+    const databases = ['postgres', 'embedded']
+    const result = (name, database, met = true) => ({ name, database, met })
+    const all = [result('a', 'postgres'), result('a', 'embedded'), result('b', 'postgres')]
+    expect(metEverywhere(rows, all, databases)).toBe(true)
+    for (const [index, { name, database }] of all.entries()) {
+      expect(metEverywhere(rows, all.toSpliced(index, 1), databases)).toBe(false)
+      expect(metEverywhere(rows, all.with(index, result(name, database, false)), databases)).toBe(false)
+    }
+    expect(metEverywhere([{ name: 'c' }], [result('c', 'postgres', undefined)], databases)).toBe(false)
   })
 })
 

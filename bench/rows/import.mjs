@@ -14,6 +14,8 @@ const batch = 500
 const readEveryMs = 20
 const quietReads = 500
 
+export const shows = ['import.pace']
+
 export const rows = [
   {
     name: 'issues imported from a CSV',

@@ -162,43 +162,39 @@ describe('a running import', () => {
     expect((await start(app, owner, second)).state).toBe('done')
   })
 
-  test(
-    'shows its progress while other requests are answered',
-    verifies('import.progress', 'import.pace'),
-    async ({ app }) => {
-      const { owner, member } = await app.workspace()
-      const { id: issueId } = (await owner.post('/issues', { title: 'Mine' })).body
-      const watch = await Watch.as(owner)
-      await watch.next()
-      const { id, whileRunning } = await running(app, owner, many(5000))
-      const seen: string[] = []
-      const steps = new Set<number>()
-      let reads = 0
-      const follow = whileRunning(async () => {
-        const { body } = await owner.get(`/imports/${id}`)
-        if (body.state === 'running' && seen.at(-1) !== body.phase) seen.push(body.phase)
-        if (body.phase !== 'issues') return
-        expect(body.total).toBe(5000)
-        steps.add(body.done)
-      })
-      const readOn = whileRunning(async () => {
-        expect((await member.get(`/issues/${issueId}`)).status).toBe(200)
-        reads++
-      })
-      await Promise.all([follow, readOn])
-      expect(seen).toContain('issues')
-      expect(steps.size).toBeGreaterThan(1)
-      expect(reads).toBeGreaterThan(2)
-      expect((await owner.get(`/imports/${id}`)).body).toMatchObject({ state: 'done', phase: null })
-      // A browser learns of each batch and of the end.
-      const actions: string[] = []
-      while (!actions.includes('create')) {
-        const { data } = (await watch.next()) as { data: { type: string; id: string; action: string } }
-        if (data.type === 'Import' && data.id === id) actions.push(data.action)
-      }
-      expect(actions.filter((action) => action === 'update').length).toBeGreaterThan(6)
-    },
-  )
+  test('shows its progress while other requests are answered', verifies('import.progress'), async ({ app }) => {
+    const { owner, member } = await app.workspace()
+    const { id: issueId } = (await owner.post('/issues', { title: 'Mine' })).body
+    const watch = await Watch.as(owner)
+    await watch.next()
+    const { id, whileRunning } = await running(app, owner, many(5000))
+    const seen: string[] = []
+    const steps = new Set<number>()
+    let reads = 0
+    const follow = whileRunning(async () => {
+      const { body } = await owner.get(`/imports/${id}`)
+      if (body.state === 'running' && seen.at(-1) !== body.phase) seen.push(body.phase)
+      if (body.phase !== 'issues') return
+      expect(body.total).toBe(5000)
+      steps.add(body.done)
+    })
+    const readOn = whileRunning(async () => {
+      expect((await member.get(`/issues/${issueId}`)).status).toBe(200)
+      reads++
+    })
+    await Promise.all([follow, readOn])
+    expect(seen).toContain('issues')
+    expect(steps.size).toBeGreaterThan(1)
+    expect(reads).toBeGreaterThan(2)
+    expect((await owner.get(`/imports/${id}`)).body).toMatchObject({ state: 'done', phase: null })
+    // A browser learns of each batch and of the end.
+    const actions: string[] = []
+    while (!actions.includes('create')) {
+      const { data } = (await watch.next()) as { data: { type: string; id: string; action: string } }
+      if (data.type === 'Import' && data.id === id) actions.push(data.action)
+    }
+    expect(actions.filter((action) => action === 'update').length).toBeGreaterThan(6)
+  })
 
   test(
     'is continued by another worker when the first one says nothing',
