@@ -327,8 +327,9 @@ describe('a restore', () => {
       const scene = await archiveScene(app)
       const entries = await unpack(await exportOf(app, scene.owner))
       const victim = scene.member.user.id
-      const tablesBefore = await protectedRows(app, [])
       const person = await app.person()
+      const tablesBefore = await protectedRows(app, [person.user.id])
+      const loginsBefore = await logins(app)
       // The archive claims that a stranger is the victim, and that its workspace is the one that exists.
       const forged = withRows(entries, 'users', (rows) =>
         rows.map((row) =>
@@ -342,9 +343,15 @@ describe('a restore', () => {
       union select user_id from inside_agents where workspace_id = ${workspace_id}`)
       const own = [workspace_id, person.user.id, ...created.map(({ id }) => id)]
       expect(await protectedRows(app, own)).toEqual(tablesBefore)
+      expect(await logins(app)).toEqual(loginsBefore)
     },
   )
 })
+
+/** All logins, also those of the person who restores. */
+const logins = ({ ctx }: TestApp) =>
+  ctx.db.rows(sql`
+    select encode(token_hash, 'hex') as token, user_id, method, expires_at, proved_at from logins order by 1`)
 
 /** Rows that decide who may do what, without those of the new workspace. */
 async function protectedRows({ ctx }: TestApp, own: string[]) {
