@@ -161,6 +161,22 @@ describe('a manifest is accepted', () => {
     })
   }
 
+  test('with an install page on the host of its developer', verifies('install.url-button'), async ({ app }) => {
+    const { owner } = await app.workspace()
+    const install_page_url = 'https://makers.example/install'
+    const named = (url?: string) => ({ ...having('developer.url', url), install_page_url })
+    expect(await owner.post('/agent-apps', named('https://makers.example/about'))).toMatchObject({
+      status: 201,
+      body: { app: { install_page_url } },
+    })
+    for (const url of [undefined, 'https://other.example', 'https://www.makers.example']) {
+      expect(await app.unchanged(() => owner.post('/agent-apps', named(url)))).toMatchObject({
+        status: 422,
+        body: { details: { install_page_url: expect.any(String) } },
+      })
+    }
+  })
+
   test('with the address of its schema', verifies('manifest.schema-key-accepted'), async ({ app }) => {
     const { owner } = await app.workspace()
     expect((await owner.post('/agent-apps', having('$schema', schemaAddress(app)))).status).toBe(201)
