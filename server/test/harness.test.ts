@@ -5,6 +5,14 @@ import { openTestDatabase } from './database.ts'
 import { test } from './harness.ts'
 
 const keep = (db: Db, key: string) => db.run(sql`insert into rate_limits (key, clear_at) values (${key}, 1)`)
+/** The schemas, tables and columns that a test can see. */
+const schemaOf = (db: Db) =>
+  db.rows(sql`
+    select n.nspname as schema, c.relname as table, a.attname as column, a.attnotnull as required
+    from pg_namespace n
+    left join pg_class c on c.relnamespace = n.oid and c.relkind = 'r'
+    left join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+    where n.nspname not like 'pg\\_%' and n.nspname <> 'information_schema' order by 1, 2, 3`)
 const keys = async (db: Db) => (await db.rows<{ key: string }>(sql`select key from rate_limits`)).map(({ key }) => key)
 
 describe('a test database', () => {
@@ -44,10 +52,12 @@ describe('a test database', () => {
     'create schema other',
   ])('is not reused after: %s', async (change) => {
     const first = await openTestDatabase()
+    const before = await schemaOf(first)
     await first.tx((tx) => tx.script(change))
+    expect(await schemaOf(first)).not.toEqual(before)
     await first.close()
     const second = await openTestDatabase()
-    await second.tx((tx) => tx.script(change))
+    expect(await schemaOf(second)).toEqual(before)
     await second.close()
   })
 })

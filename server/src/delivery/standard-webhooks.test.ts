@@ -13,7 +13,9 @@ test(
     await issue()
     await app.deliver()
     await owner.post(`${path}/test`)
-    for (const got of receiver.take()) {
+    const received = receiver.take()
+    expect(received.map(({ body }) => body.type)).toEqual(['Issue', 'Ping'])
+    for (const got of received) {
       const { headers } = got
       expect(headers).toMatchObject({
         'webhook-id': headers['svc-delivery'],

@@ -356,7 +356,7 @@ describe('without the demo', () => {
   test('an uninstalled Scout does nothing', async ({ demo: { app, agent, ada, viewers } }) => {
     const { data } = (await ada.get('/installations')).body
     const scout = data.find((one: { app: { name: string } }) => one.app.name === 'Scout')
-    await ada.delete(`/installations/${scout.id}`)
+    expect((await ada.delete(`/installations/${scout.id}`)).status).toBe(204)
     await app.deliver()
     await agent.idle()
     viewers.count = 1

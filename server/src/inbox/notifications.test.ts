@@ -599,7 +599,8 @@ test(
 
 test('without mail, entries wait for nothing', async ({ app }) => {
   const { owner, member } = await app.workspace()
-  await owner.post('/issues', { title: 'One', assignee_id: member.user.id })
+  expect((await owner.post('/issues', { title: 'One', assignee_id: member.user.id })).status).toBe(201)
+  expect((await member.get('/inbox')).body.data).toMatchObject([{ kind: 'assignment' }])
   app.clock.advance({ minutes: 2 })
   await app.unchanged(() => queueNotifications(app.ctx))
 })

@@ -359,11 +359,17 @@ test('enabling an enabled webhook or disabling a disabled one changes nothing', 
   const { body: webhook } = await owner.post('/webhooks', good)
   const path = `/webhooks/${webhook.id}`
   app.clock.advance({ seconds: 1 })
-  await app.unchanged(() => owner.post(`${path}/enable`))
+  expect(await app.unchanged(() => owner.post(`${path}/enable`))).toMatchObject({
+    status: 200,
+    body: { state: 'enabled' },
+  })
   await owner.post(`${path}/disable`)
   await app.endpointsWoken()
   app.clock.advance({ seconds: 1 })
-  await app.unchanged(() => owner.post(`${path}/disable`))
+  expect(await app.unchanged(() => owner.post(`${path}/disable`))).toMatchObject({
+    status: 200,
+    body: { state: 'disabled' },
+  })
 })
 
 test('changes of a webhook record no event', async ({ app }) => {
