@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -94,8 +94,8 @@ async function piped(
   return Buffer.concat(chunks)
 }
 
-test('an embedded backup under constant writes has every change acknowledged before it', {
-  ...verifies('backup.online-embedded'),
+test('an embedded backup without room is refused; under constant writes it has every change acknowledged before', {
+  ...verifies('backup.online-embedded', 'backup.needs-room'),
   timeout,
 }, async () => {
   const dir = await filledDataDir()
@@ -103,6 +103,15 @@ test('an embedded backup under constant writes has every change acknowledged bef
   const env = { BATON_DATA_DIR: dir }
   const service = await started(env)
   const { person, headers, teamId: team_id } = await newcomer(service.url)
+  // A file of 8 TB that takes no room itself, so that a copy of the database would not fit.
+  const large = join(dir, 'db', 'large')
+  writeFileSync(large, '')
+  truncateSync(large, 2 ** 43)
+  const output = newFolder()
+  const refused = await operate(['backup', '--output', output], env)
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/needs 8796\d{9} bytes of free disk/) })
+  expect([readdirSync(output), readdirSync(dir).includes('db.backup-copy')]).toEqual([[], false])
+  rmSync(large)
   const acknowledged: string[] = []
   let writing = true
   const writer = async () => {
@@ -138,11 +147,12 @@ test('a restore that is killed is finished by the same command, and no service s
   const bytes = readFileSync(file)
   const target = await emptyLike(original)
   // It waits for the rest when it is killed; each time further on.
+  let loaded = 0
   for (const part of [0.3, 0.8]) {
     const { child, ended } = startOperate(['restore', '-', '--without-files'], target)
     child.stdin.on('error', () => {})
     child.stdin.write(bytes.subarray(0, Math.floor(bytes.length * part)))
-    await begun(target, child)
+    loaded = await begun(target, child, loaded)
     child.kill('SIGKILL')
     await ended
     const refused = new ServiceProcess(await freePort(), { ...settings, ...target })
@@ -154,14 +164,34 @@ test('a restore that is killed is finished by the same command, and no service s
   expect((await callerAt(after.url, headers)('GET', '/teams')).body.data).toHaveLength(1)
 })
 
-/** Waits until the target is being filled. */
-async function begun({ DATABASE_URL, BATON_DATA_DIR }: Env, child: { exitCode: number | null }) {
+/**
+ * Waits until the command has filled more tables than `before`, and returns how many. An embedded database cannot be
+ * read meanwhile: there, until the command has marked and locked the directory.
+ */
+async function begun(
+  { DATABASE_URL, BATON_DATA_DIR }: Env,
+  child: { pid?: number; exitCode: number | null },
+  before: number,
+) {
   for (let tries = 0; tries < 1200; tries++) {
     if (child.exitCode !== null) throw new Error(`the command ended with ${child.exitCode}`)
-    if (DATABASE_URL ? (await tablesLoaded(DATABASE_URL)) > 0 : existsSync(join(BATON_DATA_DIR as string, 'db'))) return
+    const loaded = DATABASE_URL ? await tablesLoaded(DATABASE_URL) : 0
+    if (loaded > before) return loaded
+    if (BATON_DATA_DIR && holderOf(BATON_DATA_DIR) === child.pid) return 0
     await sleep(50)
   }
   throw new Error('the command did not begin')
+}
+
+/** The process that has locked a directory with a restore in it. */
+function holderOf(dir: string) {
+  try {
+    return readdirSync(dir).includes('restoring.json')
+      ? Number(readFileSync(join(dir, 'lock'), 'utf8').split(' ')[0])
+      : 0
+  } catch {
+    return 0
+  }
 }
 
 async function tablesLoaded(url: string): Promise<number> {
