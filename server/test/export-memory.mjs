@@ -1,5 +1,7 @@
 // Exports a small and a larger workspace, and prints the most memory that each needed beyond what was in use before.
-// A process of its own, started with --expose-gc: garbage of other tests would be measured too.
+// A process of its own, started with --expose-gc: garbage of other tests would be measured too. With --long: 100,000
+// issues and 1 GB of files, whose bytes do not compress.
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,12 +19,13 @@ const { writeArchive } = await dist('exports/write-archive.js')
 
 const megabyte = 1024 * 1024
 const textBytes = 50_000
+const long = process.argv.includes('--long')
 const dir = mkdtempSync(join(tmpdir(), 'baton-export-memory-'))
 const db = new Db(await openEmbedded({ dataDir: join(dir, 'db') }), { guarded: true })
 const storage = new DiskStorage(join(dir, 'files'))
 
 /** A workspace with an issue that has a history of long texts, and a file. */
-async function fill(changes, fileBytes) {
+async function fill({ changes, issues, fileBytes }) {
   const [workspace, issue, file] = [newId('wsp'), newId('iss'), newId('fil')]
   const now = clock.now()
   await db.run(sql`
@@ -31,13 +34,22 @@ async function fill(changes, fileBytes) {
     insert into issues (id, workspace_id, code, title, description, status, priority, type, delegation_revision, personal,
       sort_order, created_at, updated_at)
     values (${issue}, ${workspace}, 'ISS-1', 'Long', '', 'todo', 'low', 'task', 0, false, 1, ${now}, ${now})`)
+  for (let from = 2; from <= issues; from += 10_000) {
+    await db.run(sql`
+      insert into issues (id, workspace_id, code, title, description, status, priority, type, delegation_revision, personal,
+        sort_order, created_at, updated_at)
+      select 'iss_' || lpad(n::text, 26, '0'), ${workspace}, 'ISS-' || n, 'Issue ' || n, repeat(md5(n::text), 10), 'todo',
+        'low', 'task', 0, false, n, ${now}, ${now}
+      from generate_series(${from}::int, ${Math.min(from + 9_999, issues)}::int) n`)
+  }
   await db.run(sql`
     insert into issue_changes (id, workspace_id, issue_id, personal, changes, created_at)
     select 'chg_' || lpad((${changes}::int * 10000 + n)::text, 26, '0'), ${workspace}, ${issue}, false,
       jsonb_build_object('description', jsonb_build_object('from', '', 'to', repeat('word ', ${textBytes / 5}::int))), ${now}
     from generate_series(1, ${changes}::int) n`)
   const chunks = function* () {
-    for (let at = 0; at < fileBytes; at += 64 * 1024) yield Buffer.alloc(64 * 1024, at % 251)
+    for (let at = 0; at < fileBytes; at += 64 * 1024)
+      yield long ? randomBytes(64 * 1024) : Buffer.alloc(64 * 1024, at % 251)
   }
   await storage.put(`files/${file}`, Readable.from(chunks(), { objectMode: false }), fileBytes)
   await db.run(sql`
@@ -55,11 +67,13 @@ function memory() {
   return heapUsed + arrayBuffers
 }
 
-async function measure(changes, fileBytes) {
-  const workspace = await fill(changes, fileBytes)
+async function measure(size) {
+  const workspace = await fill(size)
   const before = memory()
-  let [peak, served] = [0, 0]
+  const residentBefore = process.memoryUsage.rss()
+  let [peak, resident, served] = [0, 0, 0]
   const sampling = setInterval(() => {
+    resident = Math.max(resident, process.memoryUsage.rss() - residentBefore)
     peak = Math.max(peak, memory() - before)
     void db.row(sql`select 1 from workspaces where id = ${workspace}`).then(() => served++)
   }, 100)
@@ -67,14 +81,18 @@ async function measure(changes, fileBytes) {
   await storage.put(`exports/${newId('exp')}`, archive.read(), archive.bytes)
   await archive.close()
   clearInterval(sampling)
-  return { peak: Math.max(peak, memory() - before), served, bytes: archive.bytes }
+  return { ...size, peak: Math.max(peak, memory() - before), resident, served, bytes: archive.bytes }
 }
 
 try {
   await migrate(db)
-  const small = await measure(200, 8 * megabyte)
-  const large = await measure(1000, 64 * megabyte)
-  console.log(JSON.stringify({ small, large }))
+  const results = long
+    ? { long: await measure({ changes: 1000, issues: 100_000, fileBytes: 1024 * megabyte }) }
+    : {
+        small: await measure({ changes: 200, issues: 1, fileBytes: 8 * megabyte }),
+        large: await measure({ changes: 1000, issues: 1, fileBytes: 64 * megabyte }),
+      }
+  console.log(JSON.stringify(results))
 } finally {
   await db.close()
   rmSync(dir, { recursive: true, force: true })

@@ -10,6 +10,7 @@ import { newId } from '../ids.ts'
 
 const run = promisify(execFile)
 const megabyte = 1024 * 1024
+const program = fileURLToPath(new URL('../../test/export-memory.mjs', import.meta.url))
 
 /** An issue with a history of long texts, and a file. */
 async function fill(
@@ -43,7 +44,6 @@ test('memory does not grow with the size of the workspace, and other requests ar
   ...verifies('export.bounded-memory'),
   timeout: 240_000,
 }, async () => {
-  const program = fileURLToPath(new URL('../../test/export-memory.mjs', import.meta.url))
   const { stdout } = await run(process.execPath, ['--expose-gc', program])
   const { small, large } = JSON.parse(stdout)
   // Texts of 10 and 50 MB, and files of 8 and 64 MB.
@@ -53,6 +53,22 @@ test('memory does not grow with the size of the workspace, and other requests ar
     expect(served).toBeGreaterThan(5)
   }
 })
+
+test.skipIf(!process.env.BATON_LONG)(
+  '100,000 issues and 1 GB of files take at most 200 MB',
+  {
+    ...verifies('export.bounded-memory'),
+    timeout: 1_800_000,
+  },
+  async () => {
+    const { stdout } = await run(process.execPath, ['--expose-gc', program, '--long'])
+    const { long } = JSON.parse(stdout)
+    expect(long).toMatchObject({ issues: 100_000, fileBytes: 1024 * megabyte })
+    expect(long.bytes).toBeGreaterThan(1024 * megabyte)
+    expect(long.resident).toBeLessThan(200 * megabyte)
+    expect(long.served).toBeGreaterThan(100)
+  },
+)
 
 test('parts have at most 1,000 rows', verifies('export.complete'), async ({ startApp }) => {
   const app = await startApp()
