@@ -129,6 +129,33 @@ describe.each(versions)('@linear/sdk %s', (version, Client, cited) => {
     expect((await sdk.agentSession(sessionId)).status).toBe('complete')
   })
 
+  test('reads pages of 250', version === '98' ? verifies('linear.bound-cost') : {}, async ({ app, receiver }) => {
+    const { issue, options, delegate } = await scene(app, receiver)
+    await delegate()
+    const sdk = new Client(options) as unknown as Client98
+    const page = { first: 250 }
+    const found = await sdk.issue(issue.code)
+    const team = await found.team
+    const pages = await Promise.all([
+      sdk.issues(page),
+      sdk.projects(page),
+      sdk.teams(page),
+      sdk.users(page),
+      sdk.issueLabels(page),
+      sdk.agentSessions(page),
+      sdk.comments({ ...page, filter: { issue: { id: { eq: found.id } } } }),
+      found.comments(page),
+      found.children(page),
+      found.labels(page),
+      found.relations(page),
+      found.attachments(page),
+      team?.issues(page),
+      team?.members(page),
+    ])
+    expect(pages.map((one) => Array.isArray(one?.nodes))).toEqual(pages.map(() => true))
+    expect(pages[0]?.nodes).toHaveLength(1)
+  })
+
   test(
     'tells errors apart',
     version === '98' ? verifies('linear.error-auth', 'linear.error-ratelimited') : {},
