@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, truncateSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -107,10 +107,15 @@ test('an embedded backup without room is refused; under constant writes it has e
   const large = join(dir, 'db', 'large')
   writeFileSync(large, '')
   truncateSync(large, 2 ** 43)
+  // A copy of it would fill the disk of a machine where the check is broken.
+  const watcher = watch(dir, (_event, name) => {
+    if (name === 'db.backup-copy') void service.kill('SIGKILL')
+  })
   const output = newFolder()
   const refused = await operate(['backup', '--output', output], env)
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/needs 8796\d{9} bytes of free disk/) })
   expect([readdirSync(output), readdirSync(dir).includes('db.backup-copy')]).toEqual([[], false])
+  watcher.close()
   rmSync(large)
   const acknowledged: string[] = []
   let writing = true
