@@ -175,7 +175,7 @@ test('a restore that is killed is finished by the same command, and no service s
  */
 async function begun(
   { DATABASE_URL, BATON_DATA_DIR }: Env,
-  child: { pid?: number; exitCode: number | null },
+  child: { pid?: number | undefined; exitCode: number | null },
   before: number,
 ) {
   for (let tries = 0; tries < 1200; tries++) {
