@@ -56,9 +56,10 @@ export function saveShown(command, ids) {
 
 export const forgetShown = () => rmSync(shownDir, { recursive: true, force: true })
 
-/** Requirements that no command since `forgetShown` has shown. */
-export function neverShown(all = entries()) {
+/** Requirements of tests and of these commands that nothing since `forgetShown` has shown. */
+export function neverShown(commands, all = entries()) {
   const files = existsSync(shownDir) ? readdirSync(shownDir) : []
   const shown = new Set(files.flatMap((file) => JSON.parse(readFileSync(join(shownDir, file), 'utf8'))))
-  return all.map(([id]) => id).filter((id) => !shown.has(id))
+  const due = ([, { shown_by: command }]) => command === undefined || commands.includes(command)
+  return all.filter((entry) => due(entry) && !shown.has(entry[0])).map(([id]) => id)
 }

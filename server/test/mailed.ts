@@ -31,8 +31,9 @@ export async function mailsTo(app: TestApp, server: SmtpServer, address: string)
 
 /** The token in the newest mail to the address, of the link whose path begins with `path`. */
 export async function tokenFor(app: TestApp, server: SmtpServer, address: string, path: string): Promise<string> {
-  const mail = (await mailsTo(app, server, address)).at(-1)
-  if (!mail) throw new Error(`no mail to ${address}`)
+  // Others that are due at the same time, such as about a changed password, may come after it.
+  const mail = (await mailsTo(app, server, address)).findLast(({ parsed }) => parsed.text?.includes(`${path}#`))
+  if (!mail) throw new Error(`no mail to ${address} with a link to ${path}`)
   return tokenOf(linkIn(mail, path))
 }
 

@@ -7,7 +7,7 @@ import { SessionModel } from '../../test/session-model/model.ts'
 import { ServiceDriver } from '../../test/session-model/service-driver.ts'
 
 /** `npm run model` sets more commands, or a seed that failed. */
-const commandCount = Number(process.env.BATON_MODEL_COMMANDS ?? 2000)
+const commandCount = Number(process.env.BATON_MODEL_COMMANDS ?? 600)
 /** The seed that runs now, or that failed: a retry begins with it. */
 let seed = Number(process.env.BATON_MODEL_SEED ?? randomInt(2 ** 31))
 /** For a run and, if it fails, the search for a shorter failing run. */
