@@ -183,6 +183,9 @@ describe.each(names)('behind %s', (name) => {
   test('the proxy refuses more than ten sign-ins a second', verifies('deploy.proxy-limits-sign-in'), async () => {
     const { proxied } = at(name)
     const [client, neighbour] = [newClient(), newClient()]
+    // When its line is in the log, so are those of the requests of other tests.
+    const last = await neighbour.signIn(proxied.url, 'last@many.example', 'x')
+    await expect.poll(() => proxied.service.output).toContain(last.headers.get('x-request-id'))
     const before = proxied.answered(signInRoute)
     const sent = 50
     const responses = await Promise.all(
