@@ -61,7 +61,8 @@ beforeAll(async () => {
 
 const memoryOf = (pid: number) => {
   try {
-    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
+    // What processes share, such as the program itself, is counted once.
+    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) * 1024
   } catch {
     // It ended meanwhile.
     return 0

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { rm } from 'node:fs/promises'
+import { appendFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Db } from '../db/database.ts'
@@ -34,6 +34,8 @@ export async function withEmbeddedBackup(source: EmbeddedSource, use: (backup: R
   try {
     const options = { ...(signal ? { signal } : {}), ...(freeBytes ? { freeBytes } : {}) }
     await copyRunning(db, join(dataDir, 'db'), copy, options)
+    // It is read once from start to end, so the 128 MB of buffers that a service needs would only add to its memory.
+    await appendFile(join(copy, 'postgresql.auto.conf'), "shared_buffers = '8MB'\n")
     const job: Job = { dir: copy, madeAt: madeAt.toISOString(), key: key?.toString('base64') ?? null, files }
     await inChild(job, use, signal)
   } finally {
@@ -44,7 +46,7 @@ export async function withEmbeddedBackup(source: EmbeddedSource, use: (backup: R
 async function inChild(job: Job, use: (backup: Readable) => Promise<void>, signal: AbortSignal | undefined) {
   const child = fork(new URL('backup/child.js', compiledDir), {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    execArgv: [],
+    execArgv: ['--max-semi-space-size=2'],
     ...(signal ? { signal, killSignal: 'SIGKILL' as const } : {}),
   })
   let outcome: Outcome | undefined
