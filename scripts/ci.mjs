@@ -12,7 +12,7 @@ const script = (name, ...args) => ['npm', 'run', '--silent', name, ...(args.leng
 
 const parts = [
   ['npm test', ['npm', 'test']],
-  ['Processes on PostgreSQL', script('test:process', '--postgres')],
+  ['Processes on PostgreSQL', script('test:process', '--postgres', 'server/')],
   ['Programs of others', script('test:foreign', '--release')],
   ['Real coding agents', script('test:agents')],
   ['Query plans', script('check:plans')],

@@ -112,7 +112,10 @@ async function someFiles() {
   await builds()
   const inBrowser = files.filter((file) => /\.spec\.ts$|^web\/e2e/.test(file))
   const others = files.filter((file) => !inBrowser.includes(file))
-  if (others.length > 0) await vitest({ args: others })
+  if (others.length > 0) {
+    const { cited } = await vitest({ ...(flags.kind ? { kinds: [flags.kind] } : {}), args: others })
+    saveShown(`files ${flags.postgres ? 'on postgres' : ''}`, cited)
+  }
   if (inBrowser.length > 0) await browserTests(inBrowser)
 }
 
