@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished } from 'vitest'
+import { beforeEach, expect, onTestFinished, vi } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { listen } from '../../test/loopback-server.ts'
 import { freePort } from '../../test/service-process.ts'
@@ -13,6 +13,12 @@ import { Keyring } from '../crypto.ts'
 import { sql } from '../db/sql.ts'
 import { checkSecretKey } from '../key-check.ts'
 import { examine } from './doctor.ts'
+
+// The settings are checked as the environment has them, and DATABASE_URL needs a key.
+beforeEach(() => {
+  if (process.env.DATABASE_URL) vi.stubEnv('BATON_SECRET_KEY', randomBytes(32).toString('base64'))
+  return () => void vi.unstubAllEnvs()
+})
 
 /** The service of a test as an operator finds it: with the time of the machine, and at the address that it has. */
 async function installation(app: TestApp, change: Partial<Context['config']> = {}): Promise<Context> {
