@@ -302,7 +302,7 @@ describe('an automation', () => {
         for (const [filter, field, message] of [
           [{ label_ids: labels }, 'filter.label_ids', tooMany],
           [{ agent_id: agents }, 'filter.agent_id', tooMany],
-          [{ agent_id: agents.slice(1) }, 'filter.agent_id', 'is not an agent of this workspace'],
+          [{ agent_id: agents.slice(1) }, 'filter.agent_id', 'is only for agent sessions'],
           [{ text: 'x'.repeat(201) }, 'filter.text', expect.any(String)],
         ] as const) {
           expect(await create(filter)).toMatchObject({ status: 422, body: { details: { [field]: message } } })
