@@ -122,7 +122,7 @@ test(
     await expect(shown.getByRole('link', { name: 'remote (foreign.example.net)' })).toBeVisible()
     await expect(shown.getByRole('link', { name: 'none' })).toBeVisible()
     await expect(shown.getByText('odd')).toBeVisible()
-    expect(await shown.locator('img').count()).toBe(0)
+    await expect(shown.locator('img')).toHaveCount(0)
     expect(seen).toEqual([])
   },
 )
