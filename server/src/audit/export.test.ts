@@ -1,6 +1,8 @@
 import { describe, expect, test as plain } from 'vitest'
 import { test, verifies } from '../../test/harness.ts'
+import { sql } from '../db/sql.ts'
 import { csvCell } from '../http/csv.ts'
+import { newId } from '../ids.ts'
 
 const lines = (text: string) => text.split(/\r?\n/).filter(Boolean)
 
@@ -9,7 +11,14 @@ describe('exporting the audit log', () => {
     const { owner, member } = await app.workspace()
     const start = app.clock.now().toISOString()
     app.clock.advance({ hours: 1 })
-    for (let at = 0; at < 1100; at++) await owner.patch('/workspaces/me', { guidance: `Rule ${at}` })
+    await owner.patch('/workspaces/me', { guidance: 'A rule' })
+    // More than one batch of the export.
+    const copies = Array.from({ length: 1099 }, () => newId('aud'))
+    await app.ctx.db.run(sql`
+      insert into audit_entries (id, workspace_id, action, actor_id, subject_id, details, created_at)
+      select copy, workspace_id, action, actor_id, subject_id, details, created_at
+      from audit_entries, unnest(${copies}::text[]) copy
+      where workspace_id = ${owner.workspaceId} and action = 'workspace.updated'`)
     const { status, body: text, headers } = await owner.get('/audit-log/export')
     expect(status).toBe(200)
     expect(headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
