@@ -43,7 +43,7 @@ const readsLeftToRight = (page: Page, name: string, words: string) =>
   )
 
 test('a name stored before the rules for names does not turn the sentences around it', async ({ page, faults }) => {
-  faults.allow(/ERR_CONNECTION_REFUSED|dynamically imported/) // the service ends before the page has loaded everything
+  faults.allow(/ERR_CONNECTION_(REFUSED|RESET)|dynamically imported/) // the service ends before the page has loaded everything
   const dir = copyOfTemplate()
   const env = { BATON_DATA_DIR: dir, BATON_ROLE: 'all' }
   let service = await ServiceProcess.start(env)
@@ -77,6 +77,7 @@ test('a name stored before the rules for names does not turn the sentences aroun
     await page.goto(`${url}/settings/members`)
     await expect(page.locator('bdi', { hasText: 'Mona' }).first()).toBeVisible()
   } finally {
+    await page.close()
     await service.kill('SIGTERM')
     rmSync(dir, { recursive: true, force: true })
   }
