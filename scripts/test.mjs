@@ -42,7 +42,7 @@ const { values: flags, positionals: files } = parseArgs({
 })
 const kinds = ['unit', 'service', 'process']
 /** Far above what they take: a run that hangs must end. */
-const budgetSeconds = 2700
+const budgetSeconds = 3600
 const total = { passed: 0, failed: 0, skipped: 0 }
 /** Lines to repeat at the end. */
 const notes = []
