@@ -22,7 +22,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Creates the template once per run; every test file copies it, which takes half a second instead of five. */
 export default async function setup(project: TestProject) {
-  const url = project.config.env.DATABASE_URL ?? process.env.DATABASE_URL
+  const url = project.config.env?.DATABASE_URL ?? process.env.DATABASE_URL
   return url ? postgresTemplate(project, url) : embeddedTemplate(project)
 }
 
