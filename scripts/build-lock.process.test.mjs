@@ -26,7 +26,7 @@ async function held(checkout) {
 }
 
 describe('builds in one checkout', () => {
-  test('that start at once build once, and say whom they wait for', async ({ checkout }) => {
+  test('that start at once build once, and name the process that they wait for', async ({ checkout }) => {
     const first = await held(checkout)
     const others = [checkout.start(), checkout.start()]
     const waiting = `Waiting for another build in this checkout (process ${first.pid})\n`
@@ -92,12 +92,12 @@ describe('builds in one checkout', () => {
   test('write nothing in a read-only checkout, and say so if they have to', async ({ checkout }) => {
     checkout.write('go', '')
     await checkout.start().ended
-    const nobody = process.getuid() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+    const unprivileged = process.getuid() === 0 ? { uid: 65_534, gid: 65_534 } : {}
     chmodSync(checkout.dir, 0o555)
     chmodSync(checkout.path('.build'), 0o555)
-    expect(await checkout.start('build.mjs', nobody).ended).toEqual(done(''))
+    expect(await checkout.start('build.mjs', unprivileged).ended).toEqual(done(''))
     checkout.write('src/text', 'second')
-    const refused = await checkout.start('build.mjs', nobody).ended
+    const refused = await checkout.start('build.mjs', unprivileged).ended
     expect(refused).toEqual({
       result: 1,
       output: `Baton has to install or build, but ${checkout.dir} cannot be written (EACCES). Run npm start there once with write access; the build is then used as it is\n`,
