@@ -50,11 +50,7 @@ const sampleMs = (minutes * 60_000) / samples
 async function soak(where) {
   const setting = await openSetting(where)
   const seeded = await seedPeople(setting, people)
-  const service = await startProgram(serviceProgram, {
-    ...environmentOf(where),
-    BATON_WEBHOOK_ALLOW: '127.0.0.1',
-    BATON_WEBHOOK_LIMIT: String(endpoints),
-  })
+  const service = await startService(where)
   const receiver = await startReceiver('delays')
   const streams = openStreams(service, seeded)
   const sweeping = await startSweeping(setting.db, {
@@ -90,16 +86,19 @@ async function soak(where) {
   }
 }
 
+const startService = (where) =>
+  startProgram(serviceProgram, {
+    ...environmentOf(where),
+    BATON_WEBHOOK_ALLOW: '127.0.0.1',
+    BATON_WEBHOOK_LIMIT: String(endpoints),
+  })
+
 /** Many reads and a few edits. Nothing is deleted meanwhile, so tables are not compared. */
 async function soakEmbedded(where) {
   const setting = await openSetting(where)
   const seeded = await seedPeople(setting, people)
   await setting.db.close()
-  const service = await startProgram(serviceProgram, {
-    ...environmentOf(where),
-    BATON_WEBHOOK_ALLOW: '127.0.0.1',
-    BATON_WEBHOOK_LIMIT: String(endpoints),
-  })
+  const service = await startService(where)
   const receiver = await startReceiver('delays')
   const streams = openStreams(service, seeded)
   const readers = new Readers(service, seeded)

@@ -52,7 +52,7 @@ await main(async () => {
     throw new StepFailed(`--kind must be unit, service, process or browser, not ${flags.kind}`)
   await install()
   if (flags['checks-only']) return checks()
-  if (flags.kind === 'unit') return void (await vitest({ kinds: ['unit'] }))
+  if (flags.kind === 'unit') return void (await vitest({ kinds: ['unit'], args: files }))
   if (flags.changed) return changed()
   if (files.length > 0) return someFiles()
   if (flags.kind === 'browser') {
