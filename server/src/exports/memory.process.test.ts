@@ -50,7 +50,8 @@ test('memory does not grow with the size of the workspace, and other requests ar
   expect(large.bytes).toBeGreaterThan(4 * small.bytes)
   for (const { peak, served } of [small, large]) {
     expect(peak).toBeLessThan(48 * megabyte)
-    expect(served).toBeGreaterThan(5)
+    // At least one for each table that is read.
+    expect(served).toBeGreaterThan(30)
   }
 })
 

@@ -1,5 +1,6 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react'
 import { type KeyboardEvent, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { IconButton } from './button.tsx'
 import { cx } from './class-names.ts'
 import { dayAfter } from './day-words.ts'
@@ -44,9 +45,9 @@ export default function Calendar({ selected, onPick }: { selected: string | null
     const next = moves[event.key]?.(at)
     if (!next) return
     event.preventDefault()
-    setAt(next)
-    // The day may be in a month that is rendered first.
-    requestAnimationFrame(() => grid.current?.querySelector<HTMLElement>(`[data-day="${next}"]`)?.focus())
+    // The day may be in another month. It has the focus before the next key is handled.
+    flushSync(() => setAt(next))
+    grid.current?.querySelector<HTMLElement>(`[data-day="${next}"]`)?.focus()
   }
   return (
     <div className="shrink-0 border-t px-2 pt-1 pb-2">
