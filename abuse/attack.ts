@@ -150,13 +150,14 @@ export class Attack {
   }
 
   #callerOf(draft: Draft): Caller {
-    const { callers, spare } = this.#world
-    if (draft.name === 'signOut' || draft.name === 'endLogin') {
-      const authorization = `Bearer ${spare.tokens[draft.callerIndex % spare.tokens.length]}`
-      return { ...this.#world.caller('member'), headers: { authorization } }
+    const { callers, spare, leaving } = this.#world
+    const oneOf = (caller: string, tokens: string[]) => {
+      const authorization = `Bearer ${tokens[draft.callerIndex % tokens.length]}`
+      return { ...this.#world.caller(caller), headers: { authorization } }
     }
-    // The last owner is refused; another caller would be gone.
-    if (draft.name === 'deleteAccount') return this.#world.caller('owner')
+    if (draft.name === 'signOut' || draft.name === 'endLogin') return oneOf('member', spare.tokens)
+    // Others are needed until the end, also the owner: a newcomer can be invited as a second one.
+    if (draft.name === 'deleteAccount') return oneOf('removed', leaving)
     if (forNewcomer.has(draft.name)) return this.#world.caller('newcomer')
     // Token endpoints ignore logins.
     if (draft.fitting && isTokenEndpoint(draft.name)) return this.#world.caller('anonymous')
@@ -282,8 +283,6 @@ const needsMore: ReadonlySet<RouteName> = new Set<RouteName>([
   // The exact name of the workspace, and then a deletion to cancel.
   'startDeletion',
   'cancelDeletion',
-  // An account that no other request uses.
-  'deleteAccount',
   // A mail, a provider or an authenticator.
   'requestPasswordReset',
   'confirmPasswordReset',

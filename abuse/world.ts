@@ -35,6 +35,8 @@ export class World {
   readonly callers: Caller[] = []
   /** An account whose logins may be ended. */
   readonly spare = { email: '', tokens: [] as string[] }
+  /** Logins of accounts that may be deleted. */
+  readonly leaving: string[] = []
   readonly anonymous: Client
   readonly contract: Contract
   readonly #planting: Planting
@@ -141,6 +143,7 @@ export class World {
       this.knownIds.add('usr', other.id)
       this.knownIds.add('free member', other.id)
     }
+    for (let count = 0; count < 3; count++) this.leaving.push((await this.#account('Leaving')).token)
     this.spare.email = people.spare.email
     for (let logins = 0; logins < 40; logins++) {
       const { body } = await this.anonymous.post('/auth/sign-in', { email: people.spare.email, password })
