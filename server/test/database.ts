@@ -21,7 +21,7 @@ export async function openSameDatabase(db: Db): Promise<Db> {
   return new Db(connectPostgres(withDatabase(url, used?.name ?? ''), () => {}))
 }
 
-// Copying the template takes a second of CPU, emptying a used database a tenth of that. Its statements stay prepared.
+// Emptying a used database is much faster than copying the template, and its statements stay prepared.
 const maxKept = 3
 const kept: Driver[] = []
 let dump: Blob | undefined
@@ -98,19 +98,25 @@ async function shapeOf(driver: Driver): Promise<string> {
   return JSON.stringify((await driver.query(new Sql(written.join(' union all '), []))).rows)
 }
 
+/** `delete` is ten times as fast as `truncate`, which creates the files of each table anew, unless there are many rows. */
 const emptyTables = sql`
   do $$
   declare
-    used text;
     name text;
+    bytes bigint;
     has_rows boolean;
+    large text;
   begin
-    for name in
-      select relname from pg_class
+    -- Without foreign keys: every table will be empty.
+    perform set_config('session_replication_role', 'replica', true);
+    for name, bytes in
+      select relname, pg_relation_size(oid) from pg_class
       where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> 'migrations'
     loop
       execute format('select exists (select from %I)', name) into has_rows;
-      if has_rows then used := concat_ws(', ', used, quote_ident(name)); end if;
+      if bytes > 1000000 then large := concat_ws(', ', large, quote_ident(name));
+      elsif has_rows then execute format('delete from %I', name);
+      end if;
     end loop;
-    if used is not null then execute 'truncate ' || used || ' restart identity cascade'; end if;
+    if large is not null then execute 'truncate ' || large || ' cascade'; end if;
   end $$`
