@@ -1,7 +1,7 @@
 // Runs before a change is merged (.ci/run): the same parts every time. Ends with all failures, a table of the parts, the
 // requirements that these parts did not show, and one line of counts.
 //   --only 'Query plans'  only this part, without the comparison with the requirements
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { summaryOf } from './ci-summary.mjs'
@@ -18,10 +18,23 @@ const parts = [
   ['Query plans', script('check:plans')],
   ['Other versions of Node', script('check:nodes')],
   ['README in a fresh clone', [process.execPath, 'scripts/try-readme.mjs']],
+  ['Proxies', script('test:proxies')],
+  ['Backup and move', script('test:backup')],
+  ...(isShallow() ? [] : [['Rolling upgrade', script('test:upgrade')]]),
+  ['Image', script('test:image')],
+  ['Failover and PgBouncer', script('faults', 'failover', 'pgbouncer')],
 ]
 
 /** Requirements that other commands show (`shown_by`) are left to those, which a release runs. */
-const commands = ['npm run test:agents']
+const commands = [
+  'npm run test:agents',
+  'npm run test:proxies',
+  'npm run test:backup',
+  ...(isShallow() ? [] : ['npm run test:upgrade']),
+  'npm run test:image',
+  'npm run faults -- failover',
+  'npm run faults -- pgbouncer',
+]
 
 const { values: flags } = parseArgs({ options: { only: { type: 'string', multiple: true } } })
 const chosen = parts.filter(([title]) => !flags.only || flags.only.includes(title))
@@ -29,6 +42,7 @@ const chosen = parts.filter(([title]) => !flags.only || flags.only.includes(titl
 /** A part that would begin later is left out, so that a slow machine ends within its limit of 90 minutes. */
 const latestSeconds = 4300
 
+if (isShallow()) console.log('▲ The rolling upgrade is left out: this clone has no history')
 forgetShown()
 const results = []
 for (const [title, command] of chosen) {
@@ -45,6 +59,12 @@ const isWhole = results.length === parts.length
 const { lines, failed } = summaryOf(results, isWhole ? neverShown(commands) : [])
 for (const line of lines) console.log(line)
 if (failed > 0) process.exitCode = 1
+
+/** A clone without history does not have the version to upgrade from. */
+function isShallow() {
+  const answer = execFileSync('git', ['rev-parse', '--is-shallow-repository'], { cwd: root, encoding: 'utf8' })
+  return answer.trim() === 'true'
+}
 
 /** Shows the output and returns its lines. */
 async function runPart([command, ...args]) {
