@@ -1,4 +1,4 @@
-import { checkAxe, expect, shortTimeouts, signedIn, test } from './baton.ts'
+import { expect, shortTimeouts, signedIn, test } from './baton.ts'
 
 // Agents are unresponsive after 2 seconds, stale after 5, stopped after 5.
 // The limit of activities per session is raised.
@@ -45,7 +45,6 @@ test('the shortcut stops too; a final message ends it at once; removing the dele
   await (await robot.stop()).respond('Left as it was.')
   await expect(page.getByRole('article', { name: 'Answer' })).toContainText('Left as it was.')
   await expect(page.getByText('Stopped. This session is closed.')).toBeVisible()
-  await checkAxe(page)
   await page.goto('/issues')
   await expect(page.getByLabel('Fixer: Stopped')).toContainText('Stopped')
 
@@ -77,7 +76,6 @@ test('shows that an agent does not answer, with a link to the delivery for manag
   const created = data.find(({ action }) => action === 'created')
   const link = page.getByRole('link', { name: 'View delivery' })
   await expect(link).toHaveAttribute('href', `/settings/agent-apps/${app_id}/deliveries/${created?.id}`)
-  await checkAxe(page)
 
   const member = await secondBrowser(company.member)
   await member.goto(page.url())

@@ -1,4 +1,4 @@
-import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test } from './baton.ts'
+import { expect, keyboardOnly, narrow, scrolledSideways, signedIn, test } from './baton.ts'
 
 const beside = ['Workspace agents', 'Personal agents']
 
@@ -24,7 +24,6 @@ test('sessions that need input come first, and the list updates live', async ({ 
   await expect(headings).toHaveText(['Needs input1', 'Silent or failed1', 'Done1', ...beside])
   const waiting = page.getByRole('region', { name: 'Needs input' })
   await expect(waiting.getByRole('link')).toContainText('ENG-1The door sticksNeeds input')
-  await checkAxe(page)
 
   await page.getByRole('button', { name: 'Requested by me' }).click()
   await expect(headings).toHaveText(['Silent or failed1', ...beside])
@@ -71,7 +70,6 @@ test('lists agents with their teams and availability; a manager gets a link to f
   await expect(rows.filter({ hasText: 'Fixer' })).toContainText('AppAll teamsAvailable')
   await expect(rows.filter({ hasText: 'Mute' })).toContainText('AppDesignNot allowed to accept issues')
   await expect(rows.getByRole('link')).toHaveAttribute('href', `/settings/agent-apps/${mute.registered.app.id}`)
-  await checkAxe(page)
 
   const member = await secondBrowser(company.member)
   await member.setViewportSize(narrow)

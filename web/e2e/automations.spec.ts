@@ -8,7 +8,6 @@ test(
     const team = company.engineering
     await signedIn(page, company.owner)
     await page.goto('/settings/automations')
-    await checkAxe(page)
     await page.getByRole('button', { name: 'Create automation' }).first().click()
     await page.getByLabel('Name', { exact: true }).fill('Thank reporters')
     await page.getByLabel('Team', { exact: true }).selectOption(team.id)
@@ -27,7 +26,6 @@ test(
     await trial.getByRole('button', { name: 'Try' }).click()
     await expect(trial.getByRole('list', { name: 'It would' })).toHaveText(/Comment/)
     expect((await api.listComments({ target_type: 'issue', target_id: issue.id })).data).toEqual([])
-    await checkAxe(page)
     await page.setViewportSize(narrow)
     expect(await scrolledSideways(page)).toEqual([])
     await page.getByRole('button', { name: 'Create automation' }).click()
@@ -36,7 +34,6 @@ test(
     const bug = await api.createIssue({ title: 'It breaks again', type: 'bug', team_id: team.id })
     await expect(page.getByRole('list', { name: 'Runs' }).getByText(bug.code)).toBeVisible({ timeout: 20_000 })
     await expect(page.getByRole('list', { name: 'Runs' }).getByText('Done')).toBeVisible({ timeout: 20_000 })
-    await checkAxe(page)
     await page.goto(`/issue/${bug.code}`)
     await expect(page.getByText(', automation Thank reporters').first()).toBeVisible()
   },
@@ -131,7 +128,6 @@ test('a schedule is chosen by day and time, and the page says when it runs next'
   await expect(row).toContainText('Fridays at 16:30 (UTC), next ')
   await expect(row.getByText('Never run').first()).toBeVisible()
   expect(await scrolledSideways(page)).toEqual([])
-  await checkAxe(page)
 })
 
 test('the form says that changes without a condition run nothing within the team', async ({ page, company }) => {
@@ -148,7 +144,6 @@ test('the form says that changes without a condition run nothing within the team
   const trial = page.getByRole('complementary', { name: 'Try' })
   await trial.getByRole('button', { name: 'Try' }).click()
   await expect(trial.getByRole('status')).toContainText(/^0 of the latest \d+ changes .* Without a condition/)
-  await checkAxe(page)
   await page.getByRole('button', { name: 'Add condition' }).click()
   await page.getByRole('option', { name: 'Priority' }).click()
   await page.getByRole('option', { name: 'High' }).click()

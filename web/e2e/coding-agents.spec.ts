@@ -1,4 +1,4 @@
-import { checkAxe, expect, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
+import { expect, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
 import { menu } from './parts.ts'
 
 test('the page prints the command for each coding agent', async ({ page, company, service, context }) => {
@@ -24,7 +24,6 @@ test('the page prints the command for each coding agent', async ({ page, company
   // The last one is a plain command.
   await expect(page.getByText('A plain command asks for nothing: it has your rights.')).toBeVisible()
   await expect(page.getByText('It asks before it runs commands')).toBeHidden()
-  await checkAxe(page)
   const guide = await page.request.get(
     (await page.getByRole('link', { name: 'Guide: coding agents' }).getAttribute('href')) ?? '',
   )
@@ -42,7 +41,6 @@ test.describe('on a narrow screen', () => {
     )
     await expect(page.getByText('Ask an owner or admin')).toBeVisible()
     expect(await scrolledSideways(page)).toEqual([])
-    await checkAxe(page)
   })
 })
 
@@ -75,7 +73,6 @@ test(
     await page.goto(`/issue/${door.code}`)
     const card = page.getByRole('region', { name: 'Session of Runner' })
     await expect(card).toContainText('Runner is not connected. The work waits until its program runs again')
-    await checkAxe(page)
 
     // As soon as it listens, the card no longer says so.
     const listening = new AbortController()

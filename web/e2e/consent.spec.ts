@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { checkAxe, expect, installUrl, keyboardOnly, narrow, signedIn, test, verifies, wide } from './baton.ts'
+import { expect, installUrl, keyboardOnly, narrow, signedIn, test, verifies, wide } from './baton.ts'
 
 /** Serves the app's redirect URI and returns the query of the request. */
 async function callback(page: Page) {
@@ -30,7 +30,6 @@ test(
     await expect(page.getByText('Be @mentioned')).toBeVisible()
     await expect(page.getByText('all issue changes')).toBeVisible()
     await expect(page.getByText('uses Linear’s API')).toHaveCount(0)
-    await checkAxe(page)
 
     // Nothing is preselected.
     await expect(page.getByRole('radio', { checked: true })).toHaveCount(0)
@@ -94,7 +93,6 @@ test.describe('on a phone', () => {
         page.getByText('Only owners and admins of Acme can install apps. Nothing was installed.'),
       ).toBeVisible()
       await expect(page.getByRole('button', { name: 'Install Robot' })).toHaveCount(0)
-      await checkAxe(page)
 
       await page.getByRole('button', { name: 'Request install' }).click()
       await expect(page.getByText('Request sent to the owners and admins of Acme.')).toBeVisible()

@@ -1,4 +1,4 @@
-import { type Company, checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test } from './baton.ts'
+import { type Company, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test } from './baton.ts'
 
 /** A webhook with a failed attempt for each of three issues; the next attempt is in a minute. */
 async function failedAttempts({ owner: { api }, issues }: Company, url: string) {
@@ -41,14 +41,12 @@ test('selected deliveries are redelivered one by one; a refused one is named', a
   await page.keyboard.press('j')
   await page.keyboard.press('Shift+X')
   await expect(page.getByRole('checkbox', { checked: true })).toHaveCount(3)
-  await checkAxe(page)
   await page.keyboard.press('r')
   const bar = page.getByRole('toolbar', { name: 'Redelivery' })
   await expect(bar).toContainText('2 of 3 redelivered, 1 failed')
   await expect(bar).toContainText(`${second.code} Issue changed: The limit of 100 attempts is reached.`)
   await expect(rows.nth(1)).toContainText('The limit of 100 attempts is reached.')
   await expect(rows.nth(0)).toContainText('Responded 200')
-  await checkAxe(page)
   // In the order of the list, one at a time.
   expect(hook.received.map(({ headers }) => headers['svc-delivery'])).toEqual([newest?.id, oldest?.id])
   expect((await list()).map(({ status }) => status)).toEqual(['succeeded', 'pending', 'succeeded'])
@@ -100,7 +98,6 @@ test('an app that uses baton listen is said to have no listener', async ({ page,
   await row.getByRole('link').click()
   await expect(page.getByRole('list', { name: 'Attempts' })).toContainText(advice)
   await expect(page.getByText('DNS')).toHaveCount(0)
-  await checkAxe(page)
 })
 
 test.describe('on a phone', () => {
@@ -125,6 +122,5 @@ test.describe('on a phone', () => {
     await expect(rows.nth(0)).toContainText('Held')
     await expect(page).toHaveURL(/status=held/)
     expect(await scrolledSideways(page)).toEqual([])
-    await checkAxe(page)
   })
 })

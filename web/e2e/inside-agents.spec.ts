@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
+import { expect, keyboardOnly, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
 
 const own = (page: Page) => page.getByRole('region', { name: 'Personal agents' })
 
@@ -43,7 +43,6 @@ test(
     await expect
       .poll(async () => (await api.listInbox({})).data.map(({ kind }) => kind).filter((kind) => /^agent/.test(kind)))
       .toEqual(['agent_needs_you'])
-    await checkAxe(page)
 
     await page.keyboard.press('1')
     await expect(answer).toContainText('I linked both issues')
@@ -153,7 +152,6 @@ test(
     faults.expect(/status of 409/)
     await page.getByRole('button', { name: 'Create agent' }).click()
     await expect(page.getByRole('alert')).toContainText('You already have 20 personal agents')
-    await checkAxe(page)
     expect((await company.member.api.listPersonalAgents({})).data).toHaveLength(20)
   },
 )

@@ -263,7 +263,6 @@ test.describe('narrow', () => {
       ),
     )
     expect(widest).toBeLessThanOrEqual(390)
-    await checkAxe(page)
     expect((await company.owner.api.getIssue({ issue_id: door.id })).status).toBe('done')
   })
 })

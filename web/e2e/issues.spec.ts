@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test } from './baton.ts'
+import { expect, keyboardOnly, narrow, scrolledSideways, signedIn, test } from './baton.ts'
 import { rowOf } from './parts.ts'
 
 const columnOf = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
@@ -35,7 +35,6 @@ test('an issue is created, found, changed and renamed with the mouse', async ({ 
   await page.getByRole('button', { name: /^Grouped by/ }).click()
   await page.getByRole('option', { name: 'Assignee' }).click()
   await expect(page.getByRole('button', { name: /^Olive Owner 1$/ })).toBeVisible()
-  await checkAxe(page)
 })
 
 test('groups collapse and expand by keyboard', async ({ page, company }) => {
@@ -164,7 +163,6 @@ test('a new issue starts with the filters, shows errors, and keeps its text when
   await expect(dialog).toHaveCount(0)
   await page.keyboard.press('c')
   await expect(dialog.getByLabel('Title')).toHaveValue('Half a thought')
-  await checkAxe(page)
 
   const { data: before } = await owner.api.listIssues({ team_id: design.id })
   faults.expect(/status of 422/)
@@ -250,7 +248,6 @@ test('cards of the board are dragged, and moved with the keyboard', async ({ pag
     }
   }
   await expect.poll(order).toEqual({ status: 'in_progress', above: true })
-  await checkAxe(page)
 
   await page.getByRole('button', { name: 'Board', exact: true }).click()
   keyboardOnly(page)
@@ -342,7 +339,6 @@ test.describe('narrow', () => {
     await page.goto('/issues')
     await expect(rowOf(page, 'The door sticks')).toBeVisible()
     expect(await scrolledSideways(page)).toEqual([])
-    await checkAxe(page)
     await rowOf(page, 'The door sticks').getByRole('checkbox').click()
     await expect(page.getByRole('toolbar', { name: '1 selected' })).toBeVisible()
     await page.getByRole('button', { name: 'Board' }).click()

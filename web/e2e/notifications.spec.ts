@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
-  checkAxe,
   expect,
   keyboardOnly,
   narrow,
@@ -30,7 +29,6 @@ test('a member chooses what is mailed, with the keyboard', async ({ page, compan
   await expect(page.getByText('You get no notifications by mail until the address is verified.')).toBeVisible()
   // Only managers get the others.
   await expect(page.getByRole('list', { name: 'Kinds of notification' }).getByRole('listitem')).toHaveCount(10)
-  await checkAxe(page)
   await page.getByLabel('Mentions').focus()
   keyboardOnly(page)
   await page.keyboard.press('d')
@@ -83,11 +81,9 @@ test.describe('on a phone', () => {
       await page.goto(url)
       await expect(page.getByRole('heading', { name: 'Stop mails like this one?' })).toBeVisible()
       expect(await scrolledSideways(page)).toEqual([])
-      await checkAxe(page)
       expect((await api.getNotificationSettings()).kinds.mention).toBe('immediately')
       await page.keyboard.press('Enter')
       await expect(page.getByRole('heading', { name: 'You are unsubscribed' })).toBeVisible()
-      await checkAxe(page)
       expect((await api.getNotificationSettings()).kinds).toMatchObject({
         mention: 'never',
         assignment: 'immediately',
@@ -104,6 +100,5 @@ test.describe('on a phone', () => {
     await page.goto('/settings/notifications')
     await expect(page.getByRole('list', { name: 'Kinds of notification' }).getByRole('listitem')).toHaveCount(14)
     expect(await scrolledSideways(page)).toEqual([])
-    await checkAxe(page)
   })
 })

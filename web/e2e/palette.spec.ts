@@ -1,4 +1,4 @@
-import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test } from './baton.ts'
+import { expect, keyboardOnly, narrow, scrolledSideways, signedIn, test } from './baton.ts'
 import { property, rowOf, typeInPalette } from './parts.ts'
 
 test('the palette finds issues, projects, people, agents, views and comments by keyboard', async ({
@@ -98,7 +98,6 @@ test('the palette opens with the commands of the screen, each once and with an i
   expect(onIssue.slice(0, 30)).toEqual(expect.arrayContaining(['Status', 'Delegate', 'Comment', 'Copy link']))
   expect(onIssue).toContain('Ready')
   expect(onIssue.indexOf('Inbox')).toBeGreaterThan(onIssue.indexOf('Delete issue…'))
-  await checkAxe(page)
 
   await page.goto('/issues')
   await rowOf(page, issues[0].title).waitFor()

@@ -47,7 +47,6 @@ test(
     await expect(answer(1)).toBeVisible()
     await expect(page.getByRole('link', { name: /Pull request/ })).toBeVisible()
     await expect(page.getByRole('region', { name: 'Plan' }).getByText('Oil the hinges')).toBeVisible()
-    await checkAxe(page)
     keyboardOnly(page)
 
     await page.keyboard.press('j')
@@ -67,7 +66,6 @@ test(
     await expect(answer(3)).toBeVisible()
     await page.keyboard.press('y')
     await expect(page.getByText('Nothing waits for a review')).toBeVisible()
-    await checkAxe(page)
   },
 )
 
@@ -79,7 +77,6 @@ test('issue and session show the same bar, and narrow screens too', async ({ pag
   await page.goto(`/issue/${door.code}`)
   const bar = page.getByRole('region', { name: 'Review' }).first()
   await expect(bar).toContainText('Waiting for review')
-  await checkAxe(page)
   await page.goto(`/agent-session/${first?.id}`)
   await expect(bar).toContainText('Waiting for review')
   await bar.getByRole('button', { name: 'Accept' }).click()
@@ -114,7 +111,6 @@ test('a manager turns review on in the settings of the team', async ({ page, com
   await expect
     .poll(() => owner.api.getTeamReview({ team_id: engineering.id }))
     .toEqual({ mode: 'on', accept_status: 'qa' })
-  await checkAxe(page)
   await signedIn(page, company.member)
   await page.goto(`/settings/teams/${engineering.id}`)
   await expect(box).toBeDisabled()
@@ -146,7 +142,6 @@ test('suggestions are triaged by keyboard alone', async ({ page, company, agent 
   await expect(rows).toHaveText([new RegExp(hinges.code), new RegExp(door.code)])
   await expect(rows.first()).toContainText('PriorityUrgent')
   await expect(rows.first()).toContainText('LabelCheckout')
-  await checkAxe(page)
   keyboardOnly(page)
   await page.keyboard.press('j')
   await page.keyboard.press('1')
@@ -178,7 +173,6 @@ test(
     await section.getByRole('button', { name: 'Turn on triage' }).click()
     const box = section.getByRole('checkbox', { name: 'Ask Sorter about each new issue' })
     await expect(box).toBeChecked()
-    await checkAxe(page)
     expect(await triage()).toMatchObject({ state: 'on', actions: [{ type: 'ask_agent', agent_id: robot.userId }] })
     await box.click()
     await expect(box).not.toBeChecked()

@@ -204,6 +204,7 @@ export const screens: Screen[] = [
   },
   { name: 'settings-notifications', path: '/settings/notifications' },
   { name: 'unsubscribe', path: '/mail/unsubscribe/x', as: null },
+  { name: 'settings-account', path: '/settings/account' },
   {
     name: 'settings-new-token',
     path: '/settings/account',
