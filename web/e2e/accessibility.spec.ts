@@ -1,36 +1,72 @@
-import { expect, test } from '@playwright/test'
-import { checkAxe } from './accessibility.ts'
-import { demoSettings, withDemo } from './demo.ts'
-import { openScreen, screens, settled } from './screens.ts'
+import { type Browser, expect, type Page, test } from '@playwright/test'
+import { checkAxe, checkStructure } from './accessibility.ts'
+import { verifies } from './baton.ts'
+import { type Demo, demoSettings, withDemo } from './demo.ts'
+import { openScreen, type Screen, screens, settled } from './screens.ts'
 import { withService } from './service.ts'
-import { narrow } from './viewports.ts'
+import { narrow, wide } from './viewports.ts'
 
-/** Each group has a workspace of its own, so that they run side by side. */
-const groups = 4
+/** Several names for one screen are for the pictures of `npm run screenshots`. */
+const distinct = screens.filter(
+  ({ path, as, steps }, index) =>
+    steps || !screens.slice(0, index).some((other) => !other.steps && other.as === as && `${other.path}` === `${path}`),
+)
 
-for (let group = 0; group < groups; group++) {
-  // A screen that fails does not stop the others.
-  test(`axe finds nothing on any screen, wide or narrow (${group + 1} of ${groups})`, async ({ browser }) => {
+// A screen that fails does not stop the others.
+test(
+  'axe finds nothing on any screen, wide or narrow',
+  verifies('account.screens-usable', 'insight.charts-accessible', 'changes.viewer'),
+  async ({ browser }) => {
     test.setTimeout(600_000)
     const problems: string[] = []
     await withService(demoSettings, ({ url }) =>
       withDemo(url, async (demo) => {
-        for (const screen of screens.filter((_, index) => index % groups === group)) {
-          const context = await browser.newContext({ baseURL: url })
-          const page = await context.newPage()
+        const walk = new Walk(browser, url, demo)
+        for (const screen of distinct) {
           try {
-            await openScreen(page, screen, demo)
+            const page = await walk.open(screen)
             await checkAxe(page)
             await page.setViewportSize(narrow)
             await settled(page)
-            await checkAxe(page, ['light'])
+            await checkStructure(page)
           } catch (error) {
             problems.push(`${screen.name}: ${error instanceof Error ? error.message : error}`)
+            await walk.close()
           }
-          await context.close()
         }
+        await walk.close()
       }),
     )
     expect(problems.join('\n\n')).toBe('')
-  })
+  },
+)
+
+/** Opens the screens of one person after another in the same page: a new browser for each takes longer to load. */
+class Walk {
+  readonly #browser: Browser
+  readonly #url: string
+  readonly #demo: Demo
+  #as: Screen['as']
+  #page: Page | undefined
+
+  constructor(browser: Browser, url: string, demo: Demo) {
+    this.#browser = browser
+    this.#url = url
+    this.#demo = demo
+  }
+
+  async open(screen: Screen): Promise<Page> {
+    if (screen.as !== this.#as) await this.close()
+    const isNew = this.#page === undefined
+    this.#page ??= await (await this.#browser.newContext({ baseURL: this.#url })).newPage()
+    this.#as = screen.as
+    await this.#page.setViewportSize(wide)
+    await openScreen(this.#page, screen, this.#demo, { signIn: isNew })
+    return this.#page
+  }
+
+  async close() {
+    await this.#page?.context().close()
+    this.#page = undefined
+  }
 }

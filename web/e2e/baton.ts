@@ -121,7 +121,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
       contexts.push(context)
       await faults.watch(context)
       const page = await context.newPage()
-      if (person) await signedIn(page, person)
+      if (person) await signedIn(page, person, { ownLogin: true })
       return page
     })
     await Promise.all(contexts.map((context) => context.close()))

@@ -108,18 +108,24 @@ async function fill({
 }
 
 /**
- * Signs the person in to this browser: the API itself sets the cookie, as at the sign-in page. The first steps of the
- * workspace are dismissed, unless the test wants them.
+ * Signs the person in to this browser with the login that their API uses, or with one of its own for tests that end or
+ * list logins. The first steps of the workspace are dismissed, unless the test wants them.
  */
 export async function signedIn(
   page: Page,
-  { email, password, api, workspaceId }: Pick<Person, 'email' | 'password' | 'api'> & { workspaceId?: string },
-  { firstSteps = false, tour = false } = {},
+  { email, password, api, token, workspaceId }: Pick<Person, 'email' | 'password' | 'api'> & Partial<Person>,
+  { firstSteps = false, tour = false, ownLogin = false } = {},
 ) {
   if (!tour) await page.addInitScript(() => localStorage.setItem('baton.tour', '{"isEnded":true}'))
   if (!firstSteps) {
     await page.addInitScript((id) => localStorage.setItem(`baton.first-steps.${id}`, 'dismissed'), workspaceId ?? '')
   }
-  const answer = await page.context().request.post(`${api.baseUrl}/auth/sign-in`, { data: { email, password } })
+  const context = page.context()
+  if (token !== undefined && !ownLogin) {
+    const cookie = { name: 'baton_session', value: token, httpOnly: true, sameSite: 'Lax' as const }
+    await context.addCookies([{ ...cookie, url: api.rootUrl }])
+    return
+  }
+  const answer = await context.request.post(`${api.baseUrl}/auth/sign-in`, { data: { email, password } })
   if (!answer.ok()) throw new Error(`${email} could not sign in: ${answer.status()} ${await answer.text()}`)
 }

@@ -1,26 +1,23 @@
+import { checkStructure } from './accessibility.ts'
 import { checkAxe, expect, narrow, test, wide } from './baton.ts'
 
 const paths = ['/docs', '/docs/api', '/docs/mcp', '/docs/events', '/docs/reference/issues', '/docs/search?q=webhook']
 
 for (const path of paths) {
-  for (const [size, viewport] of Object.entries({ wide, narrow })) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      test(`${path} is accessible and does not scroll sideways on a ${size} screen, ${colorScheme}`, async ({
-        page,
-      }) => {
-        await page.emulateMedia({ colorScheme })
-        await page.setViewportSize(viewport)
-        await page.goto(path)
-        await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-        await checkAxe(page)
-        const [contentWidth, pageWidth] = await page.evaluate(() => {
-          const { scrollWidth, clientWidth } = document.documentElement
-          return [scrollWidth, clientWidth]
-        })
-        expect(contentWidth, 'scrolls sideways').toBe(pageWidth)
+  test(`${path} is accessible and does not scroll sideways, wide or narrow`, async ({ page }) => {
+    await page.goto(path)
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+    await checkAxe(page)
+    for (const viewport of [wide, narrow]) {
+      await page.setViewportSize(viewport)
+      const [contentWidth, pageWidth] = await page.evaluate(() => {
+        const { scrollWidth, clientWidth } = document.documentElement
+        return [scrollWidth, clientWidth]
       })
+      expect(contentWidth, `scrolls sideways at ${viewport.width}`).toBe(pageWidth)
     }
-  }
+    await checkStructure(page)
+  })
 }
 
 test('the search shows results while typing, by keyboard', async ({ page }) => {

@@ -284,8 +284,13 @@ export const screens: Screen[] = [
   },
 ]
 
-export async function openScreen(page: Page, { path, as = ada, steps }: Screen, demo: Demo) {
-  if (as) await signedIn(page, as(demo))
+export async function openScreen(
+  page: Page,
+  { path, as = ada, steps }: Screen,
+  demo: Demo,
+  { signIn = true }: { signIn?: boolean } = {},
+) {
+  if (as && signIn) await signedIn(page, as(demo))
   const response = await page.goto(typeof path === 'string' ? path : path(demo))
   expect(response?.status(), `status of ${page.url()}`).toBe(200)
   await settled(page)
