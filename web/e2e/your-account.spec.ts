@@ -166,6 +166,8 @@ test(
     expect(await company.member.api.getAccount()).toMatchObject({ pending_email: null })
 
     await page.getByRole('button', { name: 'Change e-mail' }).click()
+    // It opens when the service has refused the change.
+    await expect(dialog.getByLabel('Your password')).toBeFocused()
     faults.expect(/status of 422/)
     await page.keyboard.type('a guess')
     await page.keyboard.press('Enter')
