@@ -1,8 +1,7 @@
 import { expect, shortTimeouts, signedIn, test } from './baton.ts'
 
 // Agents are unresponsive after 2 seconds, stale after 5, stopped after 5.
-// The limit of activities per session is raised.
-test.use({ settings: { ...shortTimeouts, BATON_SESSION_RATE: '1000' } })
+test.use({ settings: shortTimeouts })
 
 test('Stop counts down, ends with its reason, and the issue can be delegated again', async ({
   page,

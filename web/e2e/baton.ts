@@ -12,7 +12,7 @@ export { checkAxe } from './accessibility.ts'
 export { installUrl, type ScriptedAgent } from './agents.ts'
 export { type Company, type Person, signedIn, signUp } from './company.ts'
 export { keyboardOnly, tabTo } from './keyboard.ts'
-export { shortTimeouts } from './service.ts'
+export { nothingListens, shortTimeouts } from './service.ts'
 export { narrow, scrolledSideways, wide } from './viewports.ts'
 
 interface TestFixtures {

@@ -201,7 +201,10 @@ test(
     expect(copied).toMatch(new RegExp(`^[a-z0-9]+/${issue.code.toLowerCase()}-[a-z0-9-]+$`))
 
     await page.keyboard.press('ControlOrMeta+k')
+    // The palette may still be loading after the page has appeared.
+    await expect(page.getByLabel('Search issues and commands')).toBeFocused()
     await page.keyboard.type('link pull request')
+    await expect(page.getByRole('option', { name: 'Link pull request…', selected: true })).toBeVisible()
     await page.keyboard.press('Enter')
     const option = page.getByRole('option', { name: /acme\/shop#7\s+Paint the door/ })
     await expect(option).toBeVisible()

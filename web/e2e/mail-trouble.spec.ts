@@ -1,9 +1,6 @@
-import { checkAxe, expect, signedIn, test, verifies } from './baton.ts'
+import { checkAxe, expect, nothingListens, signedIn, test, verifies } from './baton.ts'
 
-// Nothing listens there.
-test.use({
-  settings: { BATON_SMTP_URL: 'smtp://127.0.0.1:1', BATON_MAIL_FROM: 'Baton <baton@example.com>' },
-})
+test.use({ settings: nothingListens })
 
 test('the reason of a pause is shown to managers', verifies('mail.status-and-test'), async ({ page, company }) => {
   await signedIn(page, company.owner)

@@ -1,7 +1,6 @@
-import { expect, signedIn, test } from './baton.ts'
+import { expect, nothingListens, signedIn, test } from './baton.ts'
 
-// Nothing listens there.
-test.use({ settings: { BATON_MODEL_URL: 'http://127.0.0.1:1/v1', BATON_MODEL: 'small-1' } })
+test.use({ settings: nothingListens })
 
 test('managers see the model and its health; members do not', async ({ page, company, secondBrowser }) => {
   const { owner, member } = company

@@ -5,12 +5,24 @@ import { copyOfTemplate } from './template.ts'
 /** Settings of the service that a spec changes, by the names in docs/guides/running.md. */
 export type Settings = Record<string, string>
 
+// Each different set of settings needs a service of its own, so files share these.
+
 /** Timeouts in seconds that are short enough for a browser test: `test.use({ settings: shortTimeouts })`. */
 export const shortTimeouts: Settings = {
   BATON_UNRESPONSIVE_AFTER: '2',
   BATON_STALE_AFTER: '5',
   BATON_STOPPING_TIMEOUT: '5',
-  BATON_RETRY_DELAYS: '1,1,1',
+  // Deliveries fail for good after five seconds; a test has the last delay, three seconds, to act before that.
+  BATON_RETRY_DELAYS: '1,1,3',
+  BATON_SESSION_RATE: '1000',
+}
+
+/** A mail server and a language model that cannot be reached. */
+export const nothingListens: Settings = {
+  BATON_SMTP_URL: 'smtp://127.0.0.1:1',
+  BATON_MAIL_FROM: 'Baton <baton@example.com>',
+  BATON_MODEL_URL: 'http://127.0.0.1:1/v1',
+  BATON_MODEL: 'small-1',
 }
 
 export interface Service {

@@ -1,11 +1,20 @@
 import type { Page } from '@playwright/test'
 import { isSigned } from '../../server/test/receiver.ts'
-import { type Company, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
+import {
+  type Company,
+  expect,
+  keyboardOnly,
+  narrow,
+  scrolledSideways,
+  shortTimeouts,
+  signedIn,
+  test,
+  verifies,
+} from './baton.ts'
 
 const settings = '/settings/webhooks'
 
-// Deliveries fail for good after five seconds; the test has the last delay, three seconds, to act before that.
-test.use({ settings: { BATON_RETRY_DELAYS: '1,1,3' } })
+test.use({ settings: shortTimeouts })
 
 const webhookFor = ({ owner }: Company, url: string, label = 'Warehouse') =>
   owner.api.createWebhook({ label, url, all_teams: true, resource_types: ['Issue'] })
