@@ -116,10 +116,15 @@ export async function signedIn(
   { email, password, api, token, workspaceId }: Pick<Person, 'email' | 'password' | 'api'> & Partial<Person>,
   { firstSteps = false, tour = false, ownLogin = false } = {},
 ) {
-  if (!tour) await page.addInitScript(() => localStorage.setItem('baton.tour', '{"isEnded":true}'))
-  if (!firstSteps) {
-    await page.addInitScript((id) => localStorage.setItem(`baton.first-steps.${id}`, 'dismissed'), workspaceId ?? '')
+  const dismissed = {
+    ...(tour ? {} : { 'baton.tour': '{"isEnded":true}' }),
+    ...(firstSteps ? {} : { [`baton.first-steps.${workspaceId ?? ''}`]: 'dismissed' }),
   }
+  await page.addInitScript((items) => {
+    // It also runs in sandboxed frames, where reading the storage throws.
+    if (window.origin === 'null') return
+    for (const [key, value] of Object.entries(items)) localStorage.setItem(key, value)
+  }, dismissed)
   const context = page.context()
   if (token !== undefined && !ownLogin) {
     const cookie = { name: 'baton_session', value: token, httpOnly: true, sameSite: 'Lax' as const }
