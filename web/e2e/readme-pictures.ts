@@ -49,6 +49,8 @@ const pictures: Picture[] = [
     shows: async (page) => {
       await expect(page.getByRole('list', { name: 'Waiting for review' }).getByRole('listitem')).toHaveCount(2)
       await expect(page.getByText('The button is disabled after the first click').first()).toBeVisible()
+      // Before the Markdown renderer has loaded, its text is shown as it is.
+      await expect(page.locator('pre')).toBeVisible()
       await expect(page.getByRole('button', { name: /Accept/ })).toBeVisible()
     },
   },
