@@ -69,10 +69,11 @@ test(
   },
 )
 
-test('defaults that depend on where it runs', () => {
+test('defaults that depend on where it runs', verifies('demo.passwords-disabled'), () => {
   expect(readConfig({ BATON_ROOT_URL: 'https://baton.example' })).toMatchObject({ demo: false, signup: 'invite' })
   expect(readConfig(postgres)).toMatchObject({ demo: false, signup: 'open', database: { kind: 'postgres' } })
   expect(readConfig({ ...postgres, BATON_DEMO: '1' }).demo).toBe(true)
+  // A service without a demo disables the accounts of one that its database has.
   expect(readConfig({ BATON_DEMO: '0' }).demo).toBe(false)
 })
 
