@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { verifies } from '../../conformance/requirements.ts'
 import { commands } from '../src/operate/commands.ts'
 import { filledDataDir } from './empty-databases.ts'
@@ -36,12 +35,27 @@ const ownerArgs = (name: string) => [
   'Acme',
 ]
 
+/** Shared by the tests that do not stop it. */
+let running: Promise<{ dir: string; service: ServiceProcess; env: Record<string, string> }> | undefined
+function shared() {
+  running ??= (async () => {
+    const dir = await filledDataDir()
+    const env = { BATON_DATA_DIR: dir }
+    return { dir, env, service: await ServiceProcess.start(env) }
+  })()
+  return running
+}
+afterAll(async () => {
+  const found = await running
+  await found?.service.kill('SIGKILL')
+  if (found) rmSync(found.dir, { recursive: true, force: true })
+})
+
 test('the operator creates a reset link while the service runs on the embedded database', {
   ...verifies('reset.operator-link', 'reset.operator-link-key'),
   timeout: 300_000,
 }, async () => {
-  const dir = await dataDir()
-  const service = await started({ BATON_DATA_DIR: dir })
+  const { dir, service } = await shared()
   const post = (path: string, body: object) =>
     fetch(`${service.url}/api/v1/auth/${path}`, {
       method: 'POST',
@@ -117,11 +131,9 @@ test('commands work through the socket of a running embedded service', {
   ...onEmbedded,
   timeout: 300_000,
 }, async () => {
-  const dir = await dataDir()
-  const env = { BATON_DATA_DIR: dir }
-  const service = await started(env)
+  const { dir, env, service } = await shared()
   const secret = 'a password from stdin'
-  const created = operate([...ownerArgs('ann'), '--password-stdin', '--json'], env, `${secret}\n`)
+  const created = operate([...ownerArgs('cleo'), '--password-stdin', '--json'], env, `${secret}\n`)
   let requests = 0
   for (let done = false; !done; requests++) {
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
@@ -131,21 +143,21 @@ test('commands work through the socket of a running embedded service', {
   const { code, stdout } = await created
   expect(code).toBe(0)
   const { workspace_id } = JSON.parse(stdout)
-  const { token } = await service.call('POST', '/auth/sign-in', { email: 'ann@example.com', password: secret })
-  const reset = await operate(['reset-password', '--email', 'ann@example.com', '--json'], env)
+  const { token } = await service.call('POST', '/auth/sign-in', { email: 'cleo@example.com', password: secret })
+  const reset = await operate(['reset-password', '--email', 'cleo@example.com', '--json'], env)
   const { password } = JSON.parse(reset.stdout)
   await expect(service.call('GET', '/auth/me', undefined, { authorization: `Bearer ${token}` })).rejects.toThrow('401')
-  await service.call('POST', '/auth/sign-in', { email: 'ann@example.com', password })
+  await service.call('POST', '/auth/sign-in', { email: 'cleo@example.com', password })
   // Neither password is in a log, and none can be an argument.
   for (const text of [secret, password]) expect(service.output).not.toContain(text)
   expect(service.output).toContain('"msg":"operator reset a password"')
   for (const { parameters } of commands)
     expect(Object.keys(parameters).filter((name) => /pass(?!word-stdin$)/.test(name))).toEqual([])
-  expect(await operate(['reset-password', '--email', 'ann@example.com', '--password', 'x'], env)).toMatchObject({
+  expect(await operate(['reset-password', '--email', 'cleo@example.com', '--password', 'x'], env)).toMatchObject({
     code: 2,
   })
   const listed = await operate(['workspaces', '--json'], env)
-  expect(JSON.parse(listed.stdout)).toMatchObject({ workspaces: [{ id: workspace_id, owners: ['ann@example.com'] }] })
+  expect(JSON.parse(listed.stdout)).toMatchObject({ workspaces: [{ id: workspace_id, owners: ['cleo@example.com'] }] })
 
   const socket = join(dir, 'operate.sock')
   for (const [method, path] of [
@@ -169,84 +181,8 @@ test('commands work through the socket of a running embedded service', {
   }
 })
 
-test('doctor finds nothing wrong in a running service', {
-  ...verifies('admin.doctor-healthy'),
-  ...onEmbedded,
-  timeout: 300_000,
-}, async () => {
-  const dir = await dataDir()
-  const env = { BATON_DATA_DIR: dir }
-  expect((await operate(ownerArgs('ann'), env)).code).toBe(0)
-  const service = new ServiceProcess(0, env)
-  onTestFinished(async () => void (await service.kill('SIGKILL')))
-  while (!service.output.includes('Baton is ready')) {
-    expect(service.child.exitCode).toBeNull()
-    await new Promise((later) => setTimeout(later, 50))
-  }
-  const { code, stdout } = await operate(['doctor', '--json'], env)
-  const { checks } = JSON.parse(stdout)
-  expect(checks.filter(({ state }: { state: string }) => state === 'fail')).toEqual([])
-  expect(checks).toContainEqual({ check: 'event stream', state: 'ok', message: expect.any(String) })
-  expect(code).toBe(0)
-})
-
-test('the socket is private, ends with the process, and a stale one is replaced', {
-  ...verifies('admin.socket-permissions'),
-  ...onEmbedded,
-  timeout: 300_000,
-}, async () => {
-  const dir = await dataDir()
-  const socket = join(dir, 'operate.sock')
-  const env = { BATON_DATA_DIR: dir }
-  const first = await started(env)
-  expect([statSync(socket).mode & 0o777, statSync(dir).mode & 0o777]).toEqual([0o600, 0o700])
-  await first.kill('SIGKILL')
-  expect(statSync(socket).isSocket()).toBe(true)
-  const second = await started(env)
-  expect((await operate(['status'], env)).code).toBe(0)
-  await second.kill('SIGTERM')
-  expect(existsSync(socket)).toBe(false)
-
-  // A directory of its own is made private; one in which others can write is refused.
-  const elsewhere = mkdtempSync(join(tmpdir(), 'baton-socket-'))
-  onTestFinished(() => rmSync(elsewhere, { recursive: true, force: true }))
-  const own = join(elsewhere, 'run', 'baton.sock')
-  const third = await started({ ...env, BATON_OPERATE_SOCKET: own })
-  expect([statSync(own).mode & 0o777, statSync(join(elsewhere, 'run')).mode & 0o777]).toEqual([0o600, 0o700])
-  expect((await operate(['status'], { ...env, BATON_OPERATE_SOCKET: own })).code).toBe(0)
-  await third.kill('SIGTERM')
-  chmodSync(elsewhere, 0o777)
-  const fourth = await started({ ...env, BATON_OPERATE_SOCKET: join(elsewhere, 'baton.sock') })
-  expect(existsSync(join(elsewhere, 'baton.sock'))).toBe(false)
-  expect(fourth.output).toContain('other users can write to the directory')
-})
-
-test('without room for the path there is no socket, and the service says so once', {
-  ...verifies('admin.socket-long-path'),
-  ...onEmbedded,
-  timeout: 300_000,
-}, async () => {
-  const base = mkdtempSync(join(tmpdir(), 'b-'))
-  onTestFinished(() => rmSync(base, { recursive: true, force: true }))
-  const socketName = '/operate.sock'
-  for (const [bytes, makes] of [
-    [100, true],
-    [101, false],
-  ] as const) {
-    const dir = `${base}/${String(bytes).padEnd(bytes - base.length - 1 - socketName.length, 'x')}`
-    expect(Buffer.byteLength(dir + socketName)).toBe(bytes)
-    renameSync(await filledDataDir(), dir)
-    const service = await started({ BATON_DATA_DIR: dir })
-    expect(existsSync(dir + socketName)).toBe(makes)
-    expect(service.output.split('BATON_OPERATE_SOCKET').length - 1).toBe(makes ? 0 : 1)
-    const env = { BATON_DATA_DIR: dir }
-    expect((await operate(['status'], env)).code).toBe(makes ? 0 : 3)
-    await service.kill('SIGTERM')
-  }
-})
-
-test('commands on a stopped directory take the lock and release it', {
-  ...verifies('admin.embedded-stopped'),
+test('commands take the lock of a stopped directory, and a start replaces the socket of a killed process', {
+  ...verifies('admin.embedded-stopped', 'admin.socket-permissions', 'admin.doctor-healthy'),
   ...onEmbedded,
   timeout: 300_000,
 }, async () => {
@@ -261,10 +197,28 @@ test('commands on a stopped directory take the lock and release it', {
   ]).toContainEqual(codes)
   if (codes[1] === 3) expect(`${one.stderr}${other.stderr}`).toContain('is in use by process')
   expect(existsSync(join(dir, 'lock'))).toBe(false)
-  const service = await started(env)
+
+  const socket = join(dir, 'operate.sock')
+  const first = await started(env)
+  expect([statSync(socket).mode & 0o777, statSync(dir).mode & 0o777]).toEqual([0o600, 0o700])
   const listed = await operate(['workspaces', '--json'], env)
   expect(JSON.parse(listed.stdout).workspaces).toHaveLength(codes.filter((code) => code === 0).length)
-  await service.kill('SIGTERM')
+  // Without the socket, the directory is only in use.
+  expect((await operate(['status'], { ...env, BATON_OPERATE_SOCKET: join(dir, 'none.sock') })).code).toBe(3)
+  await first.kill('SIGKILL')
+  expect(statSync(socket).isSocket()).toBe(true)
+
+  const second = new ServiceProcess(0, env)
+  onTestFinished(async () => void (await second.kill('SIGKILL')))
+  await expect.poll(() => second.output, { timeout: 60_000 }).toContain('Baton is ready')
+  const { code, stdout } = await operate(['doctor', '--json'], env)
+  const { checks } = JSON.parse(stdout)
+  expect(checks.filter(({ state }: { state: string }) => state === 'fail')).toEqual([])
+  expect(checks).toContainEqual({ check: 'event stream', state: 'ok', message: expect.any(String) })
+  expect(code).toBe(0)
+  await second.kill('SIGTERM')
+  expect(existsSync(socket)).toBe(false)
+
   const nowhere = await operate(['workspaces'], { BATON_DATA_DIR: join(dir, 'none') })
   expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('has no database') })
   expect(existsSync(join(dir, 'none'))).toBe(false)
@@ -275,22 +229,21 @@ test('exit codes, each with one JSON document', {
   ...onEmbedded,
   timeout: 300_000,
 }, async () => {
-  const dir = await dataDir()
-  const env = { BATON_DATA_DIR: dir, BATON_ROOT_URL: 'http://127.0.0.1:1' }
-  expect((await operate(ownerArgs('ann'), env)).code).toBe(0)
-  for (const [args, code] of [
+  const { env } = await shared()
+  expect((await operate(ownerArgs('dora'), env)).code).toBe(0)
+  for (const [args, code, more = {}] of [
     [['status'], 0],
     [['workspaces'], 0],
-    [['doctor'], 1],
+    [['workspaces'], 1, { BATON_DATA_DIR: join(env.BATON_DATA_DIR as string, 'none') }],
     [['nonsense'], 2],
     [[], 2],
     [['set-role', '--role', 'owner'], 2],
     [['workspaces', 'surplus'], 2],
     [['workspaces', '--surplus'], 2],
     [['delete-workspace', 'wsp_none', '--confirm', 'Acme'], 3],
-    [ownerArgs('ann'), 3],
-  ] as [string[], number][]) {
-    const { code: actual, stdout } = await operate([...args, '--json'], env)
+    [ownerArgs('dora'), 3],
+  ] as [string[], number, object?][]) {
+    const { code: actual, stdout } = await operate([...args, '--json'], { ...env, ...more })
     expect({ args, code: actual }).toEqual({ args, code })
     expect(JSON.parse(stdout)).toEqual(expect.any(Object))
   }
