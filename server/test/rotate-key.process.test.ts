@@ -1,11 +1,12 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { Keyring } from '../src/crypto.ts'
 import { DataDir } from '../src/db/data-dir.ts'
+import { swapKeyFiles } from '../src/db/key-file.ts'
 import { sql } from '../src/db/sql.ts'
-import { countSealed, resealAll } from '../src/key-check.ts'
+import { checkSecretKey, countSealed, resealAll } from '../src/key-check.ts'
 import { filledDataDir } from './empty-databases.ts'
 import { test, verifies } from './harness.ts'
 import { operate, runCommand, startOperate } from './operate.ts'
@@ -41,39 +42,35 @@ async function withDatabase<T>(dir: string, work: (db: Awaited<ReturnType<DataDi
   })
 }
 
-test('rotates the key of a running service, and deliveries are signed as before', {
+test('rotates the key of a running service, and a kill at any step leaves a directory that starts', {
   ...verifies('safety.rotate-key-embedded', 'safety.rotate-key-check'),
   ...onEmbedded,
   timeout: 300_000,
 }, async ({ receiver }) => {
   const { dir, env } = await installed()
   const service = await started(env)
-  const { token } = await service.call('POST', '/auth/sign-up', {
-    email: 'ann@example.com',
-    password: 'a password',
-    name: 'Ann',
-  })
+  const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
+  const { token } = await service.call('POST', '/auth/sign-up', ann)
   const authorization = `Bearer ${token}`
   const { id } = await service.call('POST', '/workspaces', { name: 'Acme' }, { authorization })
   const headers = { authorization, 'x-workspace-id': id as string }
-  const webhook = await service.call(
-    'POST',
-    '/webhooks',
-    { label: 'A', url: receiver.url, all_teams: true, resource_types: ['Issue'] },
-    headers,
-  )
+  const hook = { label: 'A', url: receiver.url, all_teams: true, resource_types: ['Issue'] }
+  const webhook = await service.call('POST', '/webhooks', hook, headers)
+  const { id: other } = await service.call('POST', '/webhooks', { ...hook, url: 'http://localhost:9' }, headers)
+  const secretOf = async (on: ServiceProcess, webhookId: string): Promise<string> =>
+    (await on.call('GET', `/webhooks/${webhookId}/secret`, undefined, headers)).secret
+  const secrets = [await secretOf(service, webhook.id), await secretOf(service, other)]
   const delivered = async (title: string, on: ServiceProcess) => {
+    const arriving = receiver.next()
     await on.call('POST', '/issues', { title }, headers)
-    for (let tries = 0; receiver.received.length === 0 && tries < 600; tries++) {
-      await new Promise((later) => setTimeout(later, 50))
-    }
+    await arriving
     const { raw, headers: sent } = only(receiver.take())
-    const { secret } = await on.call('GET', `/webhooks/${webhook.id}/secret`, undefined, headers)
-    const signed = createHmac('sha256', secret).update(raw).digest('hex')
+    const signed = createHmac('sha256', secrets[0] as string)
+      .update(raw)
+      .digest('hex')
     expect(Object.values(sent).some((value) => String(value).includes(signed))).toBe(true)
-    return secret
   }
-  const secret = await delivered('Before', service)
+  await delivered('Before', service)
   const old = keyIn(dir)
 
   const { code, stdout } = await operate(['rotate-key', '--json'], env)
@@ -81,88 +78,58 @@ test('rotates the key of a running service, and deliveries are signed as before'
   const { key_id } = JSON.parse(stdout)
   expect(keyIn(dir)).not.toBe(old)
   expect(statSync(join(dir, 'secret.key')).mode & 0o777).toBe(0o600)
-  expect(await delivered('After', service)).toBe(secret)
+  await delivered('After', service)
+  expect([await secretOf(service, webhook.id), await secretOf(service, other)]).toEqual(secrets)
   const check = await operate(['rotate-key', '--check', '--json'], env)
   expect(check.code).toBe(0)
   expect(JSON.parse(check.stdout).keys).toEqual([
-    { id: key_id, key: 'current', values: 2 },
+    { id: key_id, key: 'current', values: 3 },
     { id: expect.any(String), key: 'previous', values: 0 },
   ])
   await service.kill('SIGTERM')
 
-  const again = await started(env)
-  expect(existsSync(join(dir, 'secret.key.previous'))).toBe(false)
-  expect(await delivered('After a start', again)).toBe(secret)
-  await again.kill('SIGTERM')
-  await withDatabase(dir, async (db) => {
-    const left = await countSealed(db)
-    expect([...left.keys()]).toEqual([key_id])
-  })
-})
-
-test('a kill at any step leaves a directory that starts', {
-  ...verifies('safety.rotate-key-embedded'),
-  ...onEmbedded,
-  timeout: 600_000,
-}, async () => {
-  const { dir, env } = await installed()
-  const first = await started(env)
-  const { token } = await first.call('POST', '/auth/sign-up', {
-    email: 'ann@example.com',
-    password: 'a password',
-    name: 'Ann',
-  })
-  const authorization = `Bearer ${token}`
-  const { id } = await first.call('POST', '/workspaces', { name: 'Acme' }, { authorization })
-  const headers = { authorization, 'x-workspace-id': id as string }
-  const webhook = await first.call(
-    'POST',
-    '/webhooks',
-    { label: 'A', url: 'http://localhost:9', all_teams: true, resource_types: ['Issue'] },
-    headers,
-  )
-  const secretOf = (service: ServiceProcess, one: string) =>
-    service.call('GET', `/webhooks/${one}/secret`, undefined, headers)
-  const { secret } = await secretOf(first, webhook.id)
-  await first.kill('SIGTERM')
-  // So many that sealing them again takes a while. Each is bound to its id.
-  const count = 1500
-  await withDatabase(dir, async (db) => {
-    const keys = new Keyring(Buffer.from(keyIn(dir), 'base64'))
-    const rows = Array.from({ length: count }, (_, number) => {
-      const one = `whk_${String(number).padStart(26, '0')}`
-      return { one, sealed: keys.seal(`secret ${number}`, one) }
-    })
-    await db.run(sql`
-      insert into endpoints (id, workspace_id, label, url, secret, state, state_since, all_teams, team_ids, resource_types,
-        created_at, updated_at)
-      select s.id, e.workspace_id, e.label, e.url, s.secret, 'disabled', e.state_since, e.all_teams, e.team_ids,
-        e.resource_types, e.created_at, e.updated_at
-      from endpoints e, unnest(${rows.map(({ one }) => one)}::text[], ${rows.map(({ sealed }) => sealed)}::text[]) s (id, secret)
-      where e.id = ${webhook.id}`)
-  })
-  const last = `whk_${String(count - 1).padStart(26, '0')}`
-  const mixed: number[] = []
-  for (const step of ['Kept the old key', 'Wrote the new key', 'Sealing all secrets']) {
-    for (const delayMs of step === 'Sealing all secrets' ? [0, 300] : [0]) {
-      const { child, ended } = startOperate(['rotate-key'], env)
-      let output = ''
-      child.stderr.on('data', (text) => {
-        output += text
-        if (output.includes(step)) setTimeout(() => child.kill('SIGKILL'), delayMs)
-      })
-      await ended
-      await withDatabase(dir, async (db) => void mixed.push((await countSealed(db)).size))
-      const service = await started(env)
-      expect((await secretOf(service, webhook.id)).secret).toBe(secret)
-      expect((await secretOf(service, last)).secret).toBe(`secret ${count - 1}`)
-      expect(existsSync(join(dir, 'secret.key.previous'))).toBe(false)
-      await service.kill('SIGTERM')
-      await withDatabase(dir, async (db) => expect((await countSealed(db)).size).toBe(1))
-    }
+  /** Everything is as before, and sealed with one key. */
+  const startsWithOneKey = async () => {
+    const again = await started(env)
+    expect(existsSync(join(dir, 'secret.key.previous'))).toBe(false)
+    expect([await secretOf(again, webhook.id), await secretOf(again, other)]).toEqual(secrets)
+    const { keys } = JSON.parse((await operate(['rotate-key', '--check', '--json'], env)).stdout)
+    const used = keys.filter(({ values }: { values: number }) => values > 0)
+    expect(used).toEqual([{ id: expect.any(String), key: 'current', values: 3 }])
+    return again
   }
-  // At least one kill was in the middle of sealing.
-  expect(mixed).toContain(2)
+  const again = await startsWithOneKey()
+  await delivered('After a start', again)
+
+  const rotating = startOperate(['rotate-key'], env)
+  rotating.child.stderr.on('data', () => again.child.kill('SIGKILL'))
+  await Promise.all([rotating.ended, again.ended()])
+  await (await startsWithOneKey()).kill('SIGTERM')
+
+  // What a kill leaves right after each step.
+  for (const last of ['Kept the old key', 'Wrote the new key', 'Sealed one of the secrets']) {
+    const next = randomBytes(32)
+    const before = keyIn(dir)
+    const rotate = () =>
+      swapKeyFiles(dir, next, (step) => {
+        if (step.startsWith(last)) throw new Error('killed')
+      })
+    if (last.startsWith('Sealed')) rotate()
+    else expect(rotate).toThrow('killed')
+    expect(keyIn(dir) === before).toBe(last.startsWith('Kept'))
+    expect(existsSync(join(dir, 'secret.key.previous'))).toBe(true)
+    if (last.startsWith('Sealed')) {
+      await withDatabase(dir, async (db) => {
+        const keys = new Keyring(Buffer.from(before, 'base64'))
+        keys.rotate(next)
+        await checkSecretKey(db, keys)
+        const sealed = keys.seal(secrets[0] as string, webhook.id)
+        await db.run(sql`update endpoints set secret = ${sealed} where id = ${webhook.id}`)
+        expect((await countSealed(db)).size).toBe(2)
+      })
+    }
+    await (await startsWithOneKey()).kill('SIGTERM')
+  }
 })
 
 test('says which key seals how many values', verifies('safety.rotate-key-check'), async ({ startApp }) => {
