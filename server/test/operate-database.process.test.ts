@@ -6,27 +6,25 @@ import { Db } from '../src/db/database.ts'
 import { migrationNames } from '../src/db/migrate.ts'
 import { connectPostgres } from '../src/db/postgres.ts'
 import { sql } from '../src/db/sql.ts'
+import { commands } from '../src/operate/commands.ts'
 import { filledDataDir, withEmptyDatabase } from './empty-databases.ts'
 import { test, verifies, verifiesOnPostgres } from './harness.ts'
-import { operate, startOperate } from './operate.ts'
+import { operate } from './operate.ts'
 import { ServiceProcess } from './service-process.ts'
-import { rowsOfWorkspace } from './workspace-rows.ts'
 
 type Env = Record<string, string>
 
-/** Settings of an installation whose database a start has prepared, and which does not run. */
+/** Settings of an installation with a migrated database, which does not run. */
 async function withEnv(work: (env: Env) => Promise<void>) {
-  const onDatabase = async (env: Env) => {
-    const first = await ServiceProcess.start(env)
-    await first.kill('SIGTERM')
-    await work(env)
-  }
   if (process.env.DATABASE_URL) {
-    const key = randomBytes(32).toString('base64')
-    return withEmptyDatabase((url) => onDatabase({ DATABASE_URL: url, BATON_SECRET_KEY: key }))
+    return withEmptyDatabase(async (url) => {
+      const env = { DATABASE_URL: url, BATON_SECRET_KEY: randomBytes(32).toString('base64') }
+      await (await ServiceProcess.start(env)).kill('SIGTERM')
+      await work(env)
+    })
   }
   const dir = await filledDataDir()
-  await onDatabase({ BATON_DATA_DIR: dir })
+  await work({ BATON_DATA_DIR: dir })
   rmSync(dir, { recursive: true, force: true })
 }
 
@@ -58,80 +56,49 @@ const createOwner = (name: string) => [
   'Acme',
 ]
 
-const dump = (env: Env) =>
-  inDatabase(env, async (db) => [
-    await db.rows(sql`select * from users order by id`),
-    await db.rows(sql`select * from workspaces order by id`),
-    await db.rows(sql`select name from migrations order by name`),
-  ])
+const dump = async (db: Db) => [
+  await db.rows(sql`select * from users order by id`),
+  await db.rows(sql`select * from workspaces order by id`),
+  await db.rows(sql`select name from migrations order by name`),
+]
 
 test('commands that write refuse a database with other migrations', {
   ...verifies('admin.migrations-differ'),
   timeout: 300_000,
 }, async () => {
+  // These only read, and say what is wrong; all others are refused before they run.
+  const unchecked = commands.filter((command) => command.needs === 'database' && command.unchecked)
+  expect(unchecked.map(({ name }) => name).sort()).toEqual(['doctor', 'status'])
   await withEnv(async (env) => {
     expect((await operate(createOwner('ann'), env)).code).toBe(0)
     const last = migrationNames().at(-1) as string
-    for (const [change, problem, named] of [
-      [sql`delete from migrations where name = ${last}`, 'lacks migrations of this version', last],
-      [sql`insert into migrations (name) values (${last}), ('9999_later.sql')`, 'does not know', '9999_later.sql'],
-    ] as const) {
-      await inDatabase(env, (db) => db.run(change))
-      const before = await dump(env)
-      for (const args of [
+    for (const [change, problem, named, refused, read] of [
+      [
+        sql`delete from migrations where name = ${last}`,
+        'lacks migrations of this version',
+        last,
         createOwner('bea'),
-        ['reset-password', '--email', 'ann@example.com'],
+        'status',
+      ],
+      [
+        sql`insert into migrations (name) values (${last}), ('9999_later.sql')`,
+        'does not know',
+        '9999_later.sql',
         ['erase-person', '--email', 'ann@example.com', '--confirm', 'ann@example.com'],
-        ['workspaces'],
-      ]) {
-        expect(await operate(args, env)).toMatchObject({
-          code: 3,
-          stderr: expect.stringMatching(new RegExp(`${problem} .*${named}`)),
-        })
-      }
-      expect(await dump(env)).toEqual(before)
-      // They only read, and say what is wrong.
-      for (const args of [['status'], ['doctor']]) {
-        expect(await operate(args, env)).toMatchObject({ code: 1, stdout: expect.stringContaining(named) })
-      }
-      expect(await dump(env)).toEqual(before)
+        'doctor',
+      ],
+    ] as const) {
+      const before = await inDatabase(env, async (db) => {
+        await db.run(change)
+        return dump(db)
+      })
+      expect(await operate([...refused], env)).toMatchObject({
+        code: 3,
+        stderr: expect.stringMatching(new RegExp(`${problem} .*${named}`)),
+      })
+      expect(await operate([read], env)).toMatchObject({ code: 1, stdout: expect.stringContaining(named) })
+      expect(await inDatabase(env, dump)).toEqual(before)
     }
-  })
-})
-
-test('a deletion of a workspace that was killed is finished by the next', {
-  ...verifies('admin.delete-workspace-resumes'),
-  timeout: 300_000,
-}, async () => {
-  await withEnv(async (env) => {
-    const created = await operate([...createOwner('ann'), '--json'], env)
-    const { workspace_id: id, password } = JSON.parse(created.stdout)
-    const service = await ServiceProcess.start(env)
-    const { token } = await service.call('POST', '/auth/sign-in', { email: 'ann@example.com', password })
-    const headers = { authorization: `Bearer ${token}`, 'x-workspace-id': id }
-    const team = await service.call('POST', '/teams', { name: 'Engineering', key: 'ENG' }, headers)
-    const issues = Array.from({ length: 500 }, (_, number) => ({ title: `Issue ${number}`, team_id: team.id }))
-    for (let batch = 0; batch < 8; batch++) await service.call('POST', '/issues/import', { issues }, headers)
-    await service.kill('SIGTERM')
-
-    const args = ['delete-workspace', id, '--confirm', 'Acme']
-    const { child, ended } = startOperate(args, env)
-    let output = ''
-    child.stderr.on('data', (text) => {
-      output += text
-      if (output.includes('"table":"issue_codes"')) child.kill('SIGKILL')
-    })
-    expect((await ended).code).toBeNull()
-    const during = await inDatabase(env, (db) => rowsOfWorkspace(db, id))
-    expect(during.issue_codes).toBeUndefined()
-    expect(during.issues?.length).toBeGreaterThan(0)
-
-    expect(await operate(args, env)).toMatchObject({ code: 0 })
-    await inDatabase(env, async (db) => {
-      expect(await rowsOfWorkspace(db, id)).toEqual({})
-      expect(await db.rows(sql`select 1 from workspaces`)).toEqual([])
-    })
-    expect(await operate(args, env)).toMatchObject({ code: 3 })
   })
 })
 

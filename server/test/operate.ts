@@ -7,7 +7,7 @@ import { answerOf, findCommand } from '../src/operate/run-command.ts'
 import type { TestApp } from './harness.ts'
 
 /** Runs a command on the database of a test's service, as the service does for its socket. */
-export function runCommand({ ctx }: TestApp, [name, ...typed]: string[], password?: string) {
+export function runCommand({ ctx }: Pick<TestApp, 'ctx'>, [name, ...typed]: string[], password?: string) {
   return answerOf(async () => {
     const command = findCommand(commands, name) as Command
     if (command.needs !== 'database') throw new Error(`${name} does not run in a service`)

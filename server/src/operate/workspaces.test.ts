@@ -1,3 +1,4 @@
+import { pino } from 'pino'
 import { expect } from 'vitest'
 import { archiveScene } from '../../test/archive-scene.ts'
 import { test, verifies } from '../../test/harness.ts'
@@ -77,3 +78,28 @@ test(
     expect(unknown.exit).toBe(3)
   },
 )
+
+// server/src/deletion/kill.process.test.ts kills a process that deletes in the same way.
+test('a deletion that ended midway is finished by the next', {
+  ...verifies('admin.delete-workspace-resumes'),
+}, async ({ app }) => {
+  const { owner, id } = await app.workspace()
+  const { body: team } = await owner.post('/teams', { name: 'Engineering', key: 'ENG' })
+  await owner.post('/issues', { title: 'Old', team_id: team.id })
+  const { db } = app.ctx
+  expect(Object.keys(await rowsOfWorkspace(db, id))).toEqual(expect.arrayContaining(['issue_codes', 'issues']))
+  const write = (line: string) => {
+    if (line.includes('"table":"issue_codes"')) throw new Error('ended')
+  }
+  const args = ['delete-workspace', id, '--confirm', 'Acme']
+  const ending = { ctx: { ...app.ctx, log: pino({ base: null }, { write }) } }
+  await expect(runCommand(ending, args)).rejects.toThrow('ended')
+  const during = await rowsOfWorkspace(db, id)
+  expect(during.issue_codes).toBeUndefined()
+  expect(during.issues).toHaveLength(1)
+
+  expect(await runCommand(app, args)).toMatchObject({ exit: 0 })
+  expect(await rowsOfWorkspace(db, id)).toEqual({})
+  expect(await db.rows(sql`select 1 from workspaces where id = ${id}`)).toEqual([])
+  expect(await runCommand(app, args)).toMatchObject({ exit: 3 })
+})
