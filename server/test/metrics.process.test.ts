@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { verifies } from '../../conformance/requirements.ts'
 import { debianProgram } from '../../scripts/debian.mjs'
+import { filledDataDir } from './empty-databases.ts'
 import { freePort, newDataDir, ServiceProcess } from './service-process.ts'
 
 const promtool = await debianProgram('promtool', 'prometheus')
@@ -53,10 +54,11 @@ const named: Record<string, [type: 'gauge' | 'counter' | 'histogram', ...labels:
 }
 
 describe('the metrics of a fresh service', () => {
-  const dataDir = newDataDir()
+  let dataDir: string
   let service: ServiceProcess
   let text = ''
   beforeAll(async () => {
+    dataDir = await filledDataDir()
     const port = await freePort()
     service = await ServiceProcess.start({ BATON_DATA_DIR: dataDir, BATON_METRICS_LISTEN: `127.0.0.1:${port}` })
     const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
