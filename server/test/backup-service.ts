@@ -23,8 +23,8 @@ export function newFolder() {
   return dir
 }
 
-/** The URL of a new database on the server of DATABASE_URL. */
-export async function newPostgres(): Promise<string> {
+/** The URL of a new database on the server of DATABASE_URL, empty or as the template. */
+export async function newPostgres(template = 'template1'): Promise<string> {
   const url = process.env.DATABASE_URL as string
   const name = `baton_backup_${randomBytes(6).toString('hex')}`
   const run = async (statement: string) => {
@@ -33,7 +33,7 @@ export async function newPostgres(): Promise<string> {
     await admin.query(statement)
     await admin.end()
   }
-  await run(`create database ${name}`)
+  await run(`create database ${name} template ${template}`)
   onTestFinished(() => run(`drop database ${name} with (force)`))
   return withDatabase(url, name)
 }
@@ -82,8 +82,11 @@ export async function openPlace(env: Record<string, string>) {
 /** The parts of a service that backups use, on a real directory or database, with a backup directory. */
 export async function newService(settings: Record<string, string> = {}, log: Logger = createLog('silent'), of = kind) {
   const env: Record<string, string> = { ...(await emptyPlace(of)), BATON_BACKUP_DIR: join(newFolder(), 'backups') }
-  if (kind === 'embedded')
+  if (kind === 'embedded') {
     cpSync(dataOf(inject('template')), join(env.BATON_DATA_DIR as string, 'db'), { recursive: true })
+  } else if (of === 'postgres') {
+    env.DATABASE_URL = await newPostgres(inject('template'))
+  }
   const { config, db, dataDir, close } = await openPlace({ ...env, ...settings })
   await migrate(db)
   const storage = await openStorage(config, db)

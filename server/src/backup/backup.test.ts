@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +9,6 @@ import {
   addFile,
   addWorkspaces,
   emptyPlace,
-  type Kind,
   kind,
   newFolder,
   newPostgres,
@@ -19,7 +18,7 @@ import {
 } from '../../test/backup-service.ts'
 import { TestApp } from '../../test/harness.ts'
 import { insideScene } from '../../test/inside-agents.ts'
-import { ConfigError, readConfig } from '../config.ts'
+import { readConfig } from '../config.ts'
 import type { Db } from '../db/database.ts'
 import { migrationNames } from '../db/migrate.ts'
 import { sql } from '../db/sql.ts'
@@ -29,7 +28,6 @@ import { LoadRefused } from './load.ts'
 import { writeBackupFile } from './make.ts'
 import { allTables, keptTables, type RowSum, sameText, sumOf } from './tables.ts'
 import { verifyBackup } from './verify.ts'
-import { verifyDeeply } from './verify-deep.ts'
 import { withBackup } from './write.ts'
 
 type Service = Awaited<ReturnType<typeof newService>>
@@ -52,7 +50,7 @@ const sums = (db: Db): Promise<Record<string, RowSum>> =>
 const withoutHash = ({ tables }: Footer) =>
   Object.fromEntries(Object.entries(tables).map(([name, { rows, sum }]) => [name, { rows, sum }]))
 
-// Many create a database, which takes seconds.
+// embedded.process.test.ts creates embedded databases, which takes seconds.
 describe('backups', { timeout: 180_000 }, () => {
   test('every table has a primary key, by which it is read in parts', async () => {
     const { db } = await newService()
@@ -152,52 +150,6 @@ describe('backups', { timeout: 180_000 }, () => {
     expect(await restored.row(sql`select id from workspaces`)).toEqual({ id })
   })
 
-  test('an embedded backup has the key, and restores with it into another embedded database', {
-    ...verifies('backup.key-embedded'),
-  }, async () => {
-    const source = await embeddedService()
-    await addWorkspaces(source.db, 12_000)
-    const key = source.key.toString('base64')
-    const withKey = await made(source)
-    expect(headerIn(withKey).key).toBe(key)
-    const target = await emptyPlace('embedded')
-    await restoreInto(target, withKey)
-    expect(readFileSync(join(target.BATON_DATA_DIR as string, 'secret.key'), 'utf8').trim()).toBe(key)
-    const { db } = await openPlace(target)
-    expect(comparable(await sums(db))).toEqual(comparable(await sums(source.db)))
-  })
-
-  test('without its key, an embedded backup asks for it', verifies('backup.key-embedded'), async () => {
-    const source = await embeddedService()
-    const key = source.key.toString('base64')
-    const path = await made(source, 'one.backup', { withoutKey: true })
-    expect(textIn(path)).not.toContain(key)
-    const target = await emptyPlace('embedded')
-    await expect(restoreInto(target, path)).rejects.toThrow('set BATON_SECRET_KEY')
-    expect(readdirSync(target.BATON_DATA_DIR as string)).toEqual([])
-    await restoreInto({ ...target, BATON_SECRET_KEY: key }, path)
-    expect(existsSync(join(target.BATON_DATA_DIR as string, 'secret.key'))).toBe(false)
-  })
-
-  /** A restore lets the next start mark the directory of files, which is a setting. */
-  const comparable = ({ settings: _, ...tables }: Record<string, RowSum>) => tables
-
-  /** Also in a run on PostgreSQL. */
-  const embeddedService = () => newService({}, undefined, 'embedded')
-
-  test('a backup without room for its copy says how much it needs, and the service goes on', {
-    ...verifies('backup.needs-room'),
-  }, async () => {
-    const source = await embeddedService()
-    const noRoom = made(source, 'one.backup', { freeBytes: async () => 1_000_000 })
-    await expect(noRoom).rejects.toThrow(ConfigError)
-    await expect(noRoom).rejects.toThrow(/needs \d{8,} bytes of free disk/)
-    expect(readdirSync(source.backupDir)).toEqual([])
-    expect(readdirSync(source.env.BATON_DATA_DIR as string)).not.toContain('db.backup-copy')
-    expect(await addWorkspaces(source.db, 1)).toBe(1)
-    await made(source)
-  })
-
   test('uploaded files are copied once, brought back, and removed when no backup lists them', {
     ...verifies('backup.files'),
   }, async () => {
@@ -233,26 +185,6 @@ describe('backups', { timeout: 180_000 }, () => {
     await removeOld(service.backupDir, 1, 'baton-20260302T000000.000Z.backup')
     expect(copies()).toEqual([one.hash, 'notes.txt'].sort())
   })
-
-  const across: [Kind, Kind][] = [
-    ['embedded', 'postgres'],
-    ['postgres', 'embedded'],
-    ['postgres', 'postgres'],
-  ]
-
-  test.each(across)(
-    'a backup of %s restores into %s with equal counts and sums',
-    verifiesOnPostgres('backup.restore-across'),
-    async (from, to) => {
-      const source = await newService({}, undefined, from)
-      await addWorkspaces(source.db, 3000)
-      const path = await made(source)
-      const target = { ...(await emptyPlace(to, source.key)), BATON_SECRET_KEY: source.key.toString('base64') }
-      await restoreInto(target, path, { withoutFiles: true })
-      const { db } = await openPlace(target)
-      expect(comparable(await sums(db))).toEqual(comparable(await sums(source.db)))
-    },
-  )
 
   test('a restore into a directory that holds anything is refused and changes nothing', {
     ...verifies('backup.restore-empty-only'),
@@ -321,21 +253,6 @@ describe('backups', { timeout: 180_000 }, () => {
   })
 
   async function* none() {}
-
-  test(
-    'a deep verification restores the backup and leaves nothing behind',
-    verifies('backup.verify-deep'),
-    async () => {
-      const service = await newService()
-      await addWorkspaces(service.db, 50)
-      const path = await made(service)
-      const before = readdirSync(service.backupDir)
-      expect(await verifyDeeply(path, () => {})).toMatchObject({ rows: await rowsOf(service.db) })
-      expect(readdirSync(service.backupDir)).toEqual(before)
-    },
-  )
-
-  const rowsOf = async (db: Db) => Object.values(await sums(db)).reduce((total, { rows }) => total + rows, 0)
 
   test(
     'a backup on PostgreSQL under writes is one snapshot',

@@ -1,0 +1,102 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { verifies, verifiesOnPostgres } from '../../../conformance/requirements.ts'
+import { addWorkspaces, emptyPlace, type Kind, newService, openPlace, restoreInto } from '../../test/backup-service.ts'
+import { ConfigError } from '../config.ts'
+import type { Db } from '../db/database.ts'
+import type { Footer, Header } from './format.ts'
+import { writeBackupFile } from './make.ts'
+import { keptTables, type RowSum, sameText, sumOf } from './tables.ts'
+import { verifyDeeply } from './verify-deep.ts'
+
+type Service = Awaited<ReturnType<typeof newService>>
+
+const made = async (service: Service, name = 'one.backup', options = {}) =>
+  (await writeBackupFile(service, join(service.backupDir, name), options)).file
+
+const textIn = (path: string) => gunzipSync(readFileSync(path)).toString()
+const headerIn = (path: string) => JSON.parse(textIn(path).split('\n')[0] as string) as Header
+const footerIn = (path: string) => JSON.parse(textIn(path).trimEnd().split('\n').at(-1) as string) as Footer
+
+const sums = (db: Db): Promise<Record<string, RowSum>> =>
+  db.tx(async (tx) => {
+    await tx.script(sameText)
+    const found: Record<string, RowSum> = {}
+    for (const table of await keptTables(tx)) found[table.name] = await sumOf(tx, table)
+    return found
+  })
+
+/** A restore lets the next start mark the directory of files, which is a setting. */
+const comparable = ({ settings: _, ...tables }: Record<string, RowSum>) => tables
+
+// The other tests of backups are in backup.test.ts, and need not create an embedded database.
+describe.skipIf(process.env.DATABASE_URL)('embedded backups', { timeout: 180_000 }, () => {
+  test('have the one format and the key, restore with it into another embedded database, and ask for it without', {
+    ...verifies('backup.one-format', 'backup.key-embedded', 'backup.verify-deep'),
+  }, async () => {
+    const source = await newService()
+    await addWorkspaces(source.db, 12_000)
+    const key = source.key.toString('base64')
+    const withKey = await made(source)
+    expect(headerIn(withKey)).toMatchObject({ format: 1, source: { database: 'embedded' }, key })
+    const { tables } = footerIn(withKey)
+    expect(textIn(withKey).match(/^COPY \w+ \(.+\) FROM stdin;$/gm)?.length).toBe(Object.keys(tables).length)
+    const target = await emptyPlace('embedded')
+    await restoreInto(target, withKey)
+    expect(readFileSync(join(target.BATON_DATA_DIR as string, 'secret.key'), 'utf8').trim()).toBe(key)
+    const { db } = await openPlace(target)
+    const expected = await sums(source.db)
+    expect(comparable(await sums(db))).toEqual(comparable(expected))
+
+    const withoutKey = await made(source, 'two.backup', { withoutKey: true })
+    expect(textIn(withoutKey)).not.toContain(key)
+    const other = await emptyPlace('embedded')
+    await expect(restoreInto(other, withoutKey)).rejects.toThrow('set BATON_SECRET_KEY')
+    expect(readdirSync(other.BATON_DATA_DIR as string)).toEqual([])
+    await restoreInto({ ...other, BATON_SECRET_KEY: key }, withoutKey)
+    expect(existsSync(join(other.BATON_DATA_DIR as string, 'secret.key'))).toBe(false)
+
+    // A deep verification leaves nothing behind.
+    const before = readdirSync(source.backupDir)
+    const rows = Object.values(expected).reduce((total, table) => total + table.rows, 0)
+    expect(await verifyDeeply(withKey, () => {})).toMatchObject({ rows })
+    expect(readdirSync(source.backupDir)).toEqual(before)
+  })
+
+  test('a backup without room for its copy says how much it needs, and the service goes on', {
+    ...verifies('backup.needs-room'),
+  }, async () => {
+    const source = await newService()
+    const noRoom = made(source, 'one.backup', { freeBytes: async () => 1_000_000 })
+    await expect(noRoom).rejects.toThrow(ConfigError)
+    await expect(noRoom).rejects.toThrow(/needs \d{8,} bytes of free disk/)
+    expect(readdirSync(source.backupDir)).toEqual([])
+    expect(readdirSync(source.env.BATON_DATA_DIR as string)).not.toContain('db.backup-copy')
+    expect(await addWorkspaces(source.db, 1)).toBe(1)
+    await made(source)
+  })
+})
+
+describe('backups across databases', { timeout: 180_000 }, () => {
+  const across: [Kind, Kind][] = [
+    ['embedded', 'postgres'],
+    ['postgres', 'embedded'],
+    ['postgres', 'postgres'],
+  ]
+
+  test.each(across)(
+    'a backup of %s restores into %s with equal counts and sums',
+    verifiesOnPostgres('backup.restore-across'),
+    async (from, to) => {
+      const source = await newService({}, undefined, from)
+      await addWorkspaces(source.db, 3000)
+      const path = await made(source)
+      const target = { ...(await emptyPlace(to, source.key)), BATON_SECRET_KEY: source.key.toString('base64') }
+      await restoreInto(target, path, { withoutFiles: true })
+      const { db } = await openPlace(target)
+      expect(comparable(await sums(db))).toEqual(comparable(await sums(source.db)))
+    },
+  )
+})
