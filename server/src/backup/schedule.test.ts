@@ -140,16 +140,20 @@ describe('after a process was killed during a backup', { timeout: 180_000 }, () 
   })
 })
 
-test('the newest backups remain, and other files are left alone', verifies('backup.retention'), async () => {
+test('the newest backups remain, and other files are left alone', {
+  ...verifies('backup.retention'),
+  // A backup of an embedded database starts another process.
+  timeout: 180_000,
+}, async () => {
   const service = await newService({ ...hourly, BATON_BACKUP_KEEP: '2' })
   const schedule = scheduleOf(service)
   const others = ['notes.txt', 'baton-old.backup', 'baton-20200101T000000.000Z.backup.gpg']
-  for (let hour = 0; hour < 4; hour++) {
+  for (let hour = 0; hour < 3; hour++) {
     await schedule.run(never)
     if (hour === 0) for (const name of others) writeFileSync(join(service.backupDir, name), 'mine')
     service.clock.advance({ hours: 1 })
   }
-  const kept = ['baton-20260302T110000.000Z.backup', 'baton-20260302T120000.000Z.backup']
+  const kept = ['baton-20260302T100000.000Z.backup', 'baton-20260302T110000.000Z.backup']
   expect(readdirSync(service.backupDir).sort()).toEqual([...kept, ...others].sort())
 })
 
@@ -163,6 +167,7 @@ test('the last verified backup remains, whatever later names there are', verifie
 
 test('a backup that fails is logged and counted, keeps the older ones, and is tried at the next instant', {
   ...verifies('backup.failure-visible', 'backup.retention'),
+  timeout: 180_000,
 }, async () => {
   const logged: { level: number; msg: string; message: string }[] = []
   const log = pino({ base: null }, { write: (line: string) => void logged.push(JSON.parse(line)) })
