@@ -1,12 +1,23 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifies } from '../../conformance/requirements.ts'
 import { packPackages } from '../../scripts/packages.mjs'
+import { filledDataDir } from './empty-databases.ts'
 import { type Registry, startRegistry } from './registry.ts'
 import { freePort } from './service-process.ts'
 
@@ -73,7 +84,7 @@ describe.skipIf(onPostgres)('the packages', { timeout: 300_000 }, () => {
     verifies('package.four-tarballs'),
     async () => {
       const cwd = emptyDir('four')
-      await npm(cwd, 'init', '--yes')
+      writeFileSync(join(cwd, 'package.json'), '{}')
       const { stdout } = await npm(cwd, 'install', '@baton/protocol', '@baton/sdk', '@baton/cli', '@baton/server')
       expect(stdout).toContain('added')
       for (const name of ['protocol', 'sdk', 'cli', 'server']) {
@@ -106,8 +117,10 @@ describe.skipIf(onPostgres)('the packages', { timeout: 300_000 }, () => {
     verifies('package.server-stands-alone'),
     async () => {
       const cwd = emptyDir('alone')
-      await npm(cwd, 'init', '--yes')
+      writeFileSync(join(cwd, 'package.json'), '{}')
       await npm(cwd, 'install', tarballs.server)
+      // npx @baton/server below creates a database.
+      renameSync(await filledDataDir(), join(cwd, 'data'))
       const port = await freePort()
       const url = `http://127.0.0.1:${port}`
       const command = join(cwd, 'node_modules/.bin/baton-server')
@@ -151,7 +164,7 @@ describe.skipIf(onPostgres)('the packages', { timeout: 300_000 }, () => {
   test('npx @baton/server starts on ./.baton in an empty directory', verifies('package.npx-server'), async () => {
     const cwd = emptyDir('npx-server')
     const port = await freePort()
-    const { child, ended } = serve(cwd, 'npx', ['@baton/server'], { PORT: String(port) })
+    const { child, ended } = serve(cwd, 'npx', ['@baton/server'], { PORT: String(port), BATON_DEMO: '0' })
     await expect.poll(() => status(`http://127.0.0.1:${port}/readyz`), soon).toBe(200)
     expect(readdirSync(cwd)).toEqual(['.baton'])
     child.kill('SIGTERM')
