@@ -11,6 +11,7 @@ import { freePort } from './service-process.ts'
 
 const onPostgres = Boolean(process.env.DATABASE_URL)
 const root = fileURLToPath(new URL('../..', import.meta.url))
+const built = join(root, 'server', process.env.BATON_TEST_BUNDLE ? 'bundle' : 'dist')
 
 /** A package whose `npm start` runs the service as scripts/start.mjs does, but installs and builds nothing. */
 const test = base.extend<{ dir: string; dataDir: string; port: number; run: (command: string[]) => ChildProcess }>({
@@ -22,7 +23,7 @@ const test = base.extend<{ dir: string; dataDir: string; port: number; run: (com
       join(dir, 'start.mjs'),
       `import { endWithNpm } from ${JSON.stringify(join(root, 'scripts/end-with-npm.mjs'))}
       endWithNpm()
-      await import(${JSON.stringify(join(root, 'server/dist/main.js'))})`,
+      await import(${JSON.stringify(join(built, 'main.js'))})`,
     )
     await use(dir)
     rmSync(dir, { recursive: true, force: true })
@@ -97,7 +98,7 @@ describe.skipIf(onPostgres)('the service of npm start', { timeout: 120_000 }, ()
       endWithNpm()
       writeFileSync('building', String(process.pid))
       await new Promise((resolve) => setTimeout(resolve, 60_000))
-      await import(${JSON.stringify(join(root, 'server/dist/main.js'))})`,
+      await import(${JSON.stringify(join(built, 'main.js'))})`,
     )
     const npm = run(['npm', 'start'])
     await expect.poll(() => existsSync(join(dir, 'building')), soon).toBe(true)
@@ -114,7 +115,7 @@ describe.skipIf(onPostgres)('the service of npm start', { timeout: 120_000 }, ()
       join(dir, 'start.mjs'),
       `import { withBuildLock } from ${JSON.stringify(join(root, 'scripts/build-lock.mjs'))}
       import { step } from ${JSON.stringify(join(root, 'scripts/setup.mjs'))}
-      import { run } from ${JSON.stringify(join(root, 'server/dist/run.js'))}
+      import { run } from ${JSON.stringify(join(built, 'run.js'))}
       const program = \`fs.writeFileSync(${JSON.stringify(building)}, String(process.pid)); setInterval(() => {}, 1000)\`
       await run(withBuildLock('.', (lock) => step('Building', process.execPath, ['-e', program], { lock })))`,
     )
