@@ -151,7 +151,11 @@ const webSources = [
 
 export const buildWeb = () =>
   ifChanged({ root, sources: webSources, folder: 'web/dist' }, (to, lock) =>
-    step('Building the web app', bin('vite'), ['build', 'web', '--outDir', to], { lock }),
+    // In another NODE_ENV, as in a test, React would be its development build.
+    step('Building the web app', bin('vite'), ['build', 'web', '--outDir', to], {
+      lock,
+      env: { NODE_ENV: 'production' },
+    }),
   )
 
 const packageSources = [
