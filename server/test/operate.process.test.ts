@@ -53,6 +53,7 @@ afterAll(async () => {
 
 test('the operator creates a reset link while the service runs on the embedded database', {
   ...verifies('reset.operator-link', 'reset.operator-link-key'),
+  ...onEmbedded,
   timeout: 300_000,
 }, async () => {
   const { dir, service } = await shared()
