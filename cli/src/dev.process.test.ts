@@ -29,6 +29,7 @@ async function service() {
   const team = await call('POST', '/teams', { name: 'Engineering', key: 'ENG' })
   return {
     url: here.service.url,
+    person: { token: token as string, user: ann, workspaceId: id as string },
     async end() {
       await here.service.kill('SIGKILL')
       await rm(dataDir, { recursive: true, force: true })
@@ -62,31 +63,34 @@ afterAll(async () => (await started)?.end())
 
 const answered = (types: string[]) => types.includes('response')
 
-async function inited(shell: Shell, name = 'my-agent') {
-  const init = await shell.run(['init', name, '--json'])
-  expect(init).toMatchObject({ code: 0 })
-  return join(shell.cwd, name)
+async function inited(shell: Shell) {
+  expect(await shell.run(['init', 'my-agent', '--json'])).toMatchObject({ code: 0 })
+  return join(shell.cwd, 'my-agent')
 }
 
-/** A TypeScript project; what npm would fetch from a registry is linked. */
-async function initedTypeScript(shell: Shell, name: string, ...options: string[]) {
-  expect(await shell.run(['init', name, '--ts', '--no-install', ...options])).toMatchObject({ code: 0 })
+/** A project in which the modules are linked instead of installed. */
+async function initedWith(modules: string[], shell: Shell, name: string, ...options: string[]) {
+  expect(await shell.run(['init', name, '--no-install', ...options])).toMatchObject({ code: 0 })
   const cwd = join(shell.cwd, name)
-  const modules = join(cwd, 'node_modules')
-  for (const folder of ['@baton', '@types', '.bin']) await mkdir(join(modules, folder), { recursive: true })
-  for (const module of ['@baton/sdk', '@types/node']) {
-    await symlink(join(root, 'node_modules', module), join(modules, module))
+  for (const folder of ['@baton', '@types', '.bin']) await mkdir(join(cwd, 'node_modules', folder), { recursive: true })
+  for (const module of modules) {
+    await symlink(join(root, 'node_modules', module), join(cwd, 'node_modules', module))
   }
+  return cwd
+}
+
+/** A TypeScript project, with what npm would fetch from a registry. */
+async function initedTypeScript(shell: Shell, name: string, ...options: string[]) {
+  const cwd = await initedWith(['@baton/sdk', '@types/node'], shell, name, '--ts', ...options)
+  const modules = join(cwd, 'node_modules')
   const foreign = join(await installApart('Installing tsx', 'cli/test/tsx'), 'node_modules')
   for (const module of ['tsx', '.bin/tsx']) await symlink(join(foreign, module), join(modules, module))
   return cwd
 }
 
-async function loggedIn(url: string) {
-  const shell = await Shell.open()
-  const args = ['login', '--url', url, '--email', ann.email, '--password-stdin']
-  expect(await shell.run(args, { input: ann.password })).toMatchObject({ code: 0 })
-  return shell
+async function loggedIn() {
+  const { url, person } = await shared()
+  return Shell.of(person, url)
 }
 
 const isOpen = (port: number) =>
@@ -107,8 +111,8 @@ test.skipIf(process.env.DATABASE_URL)(
   'dev registers, installs and runs a new agent up to its first thought',
   { timeout: 120_000 },
   async () => {
-    const { url, call, issue, activityTypes } = await shared()
-    const shell = await loggedIn(url)
+    const { call, issue, activityTypes } = await shared()
+    const shell = await loggedIn()
     const cwd = await inited(shell)
     const port = await freePort()
     const dev = shell.start(['dev', '--port', String(port)], { cwd })
@@ -166,10 +170,10 @@ test.skipIf(process.env.DATABASE_URL)(
   'loses no work and repeats none when agent, service and command are killed in turn',
   { timeout: 120_000 },
   async () => {
-    const { url, issue, activityTypes, restart } = await shared()
+    const { issue, activityTypes, restart } = await shared()
     const name = 'other-agent'
-    const shell = await loggedIn(url)
-    const cwd = await inited(shell, name)
+    const shell = await loggedIn()
+    const cwd = await initedWith(['@baton/sdk'], shell, name)
     const port = await freePort()
     const code = await readFile(join(cwd, 'agent.js'), 'utf8')
     await writeFile(join(cwd, 'agent.js'), code.replace('Listening on', `$${'{process.pid}'} listens on`))
@@ -228,9 +232,9 @@ test.skipIf(process.env.DATABASE_URL || process.platform !== 'linux').for(wrappe
   'dev restarts and ends the agent behind %s, and leaves no process',
   { timeout: 120_000 },
   async ([wrapper, command], { task }) => {
-    const { url, issue, activityTypes } = await shared()
+    const { issue, activityTypes } = await shared()
     const name = `behind-${wrapper}-${task.result?.retryCount ?? 0}`
-    const shell = await loggedIn(url)
+    const shell = await loggedIn()
     const cwd = await initedTypeScript(shell, name)
     const port = await freePort()
     const source = join(cwd, 'agent.ts')
@@ -273,8 +277,8 @@ test.skipIf(process.env.DATABASE_URL)(
   'init --ts writes agents that compile and that dev and npm start run',
   { timeout: 120_000 },
   async () => {
-    const { url, issue, activityTypes } = await shared()
-    const shell = await loggedIn(url)
+    const { issue, activityTypes } = await shared()
+    const shell = await loggedIn()
     const tsc = join(root, 'node_modules/typescript/bin/tsc')
     for (const example of ['triage', 'echo']) {
       const name = `typed-${example}`
@@ -300,9 +304,9 @@ test.skipIf(process.env.DATABASE_URL)(
 )
 
 test.skipIf(process.env.DATABASE_URL)('dev names a wrong secret in one line', { timeout: 120_000 }, async () => {
-  const { url, call, issue } = await shared()
-  const shell = await loggedIn(url)
-  const cwd = await inited(shell, 'forgetful')
+  const { call, issue } = await shared()
+  const shell = await loggedIn()
+  const cwd = await initedWith(['@baton/sdk'], shell, 'forgetful')
   const port = String(await freePort())
   const ready = shell.start(['dev', '--port', port], { cwd })
   await ready.says(/Ready/)

@@ -37,6 +37,8 @@ export interface RunOptions {
   env?: Record<string, string>
 }
 
+type Login = Pick<TestPerson, 'token' | 'workspaceId'> & { user: { email: string } }
+
 /** Runs the built command with its own home directory. */
 export class Shell {
   readonly home: string
@@ -51,7 +53,7 @@ export class Shell {
   }
 
   /** As after `baton login`, without running it. */
-  static async of(person: TestPerson, rootUrl: string): Promise<Shell> {
+  static async of(person: Login, rootUrl: string): Promise<Shell> {
     const shell = await Shell.open()
     const { token, user, workspaceId } = person
     const workspace = { id: workspaceId, name: 'Acme' }
