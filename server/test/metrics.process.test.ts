@@ -66,7 +66,8 @@ describe('the metrics of a fresh service', () => {
     text = await answer.text()
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404)
     expect((await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'POST' })).status).toBe(404)
-  })
+    // On PostgreSQL there is no prepared directory.
+  }, 180_000)
   afterAll(async () => {
     await service.kill('SIGTERM')
     rmSync(dataDir, { recursive: true, force: true })
