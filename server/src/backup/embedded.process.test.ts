@@ -32,7 +32,7 @@ const sums = (db: Db): Promise<Record<string, RowSum>> =>
 const comparable = ({ settings: _, ...tables }: Record<string, RowSum>) => tables
 
 // The other tests of backups are in backup.test.ts, and need not create an embedded database.
-describe.skipIf(process.env.DATABASE_URL)('embedded backups', { timeout: 180_000 }, () => {
+describe.skipIf(process.env.DATABASE_URL)('embedded backups', { timeout: 300_000 }, () => {
   test('have the one format and the key, restore with it into another embedded database, and ask for it without', {
     ...verifies('backup.one-format', 'backup.key-embedded', 'backup.verify-deep'),
   }, async () => {
