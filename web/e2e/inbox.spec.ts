@@ -85,6 +85,7 @@ test('the inbox works by keyboard: move, mark, undo, open', async ({ page, compa
   await page.keyboard.press('Shift+A')
   await expect(page.getByText('Unread.')).toHaveCount(0)
   await expect.poll(() => unreadOf(company.admin)).toBe(0)
+  await expect(toast(page, 'Marked 2 as read')).toBeVisible()
   await page.keyboard.press('Control+z')
   await expect(page.getByText('Unread.')).toHaveCount(2)
   await expect.poll(() => unreadOf(company.admin)).toBe(2)
