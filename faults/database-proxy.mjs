@@ -9,6 +9,7 @@ export class DatabaseProxy {
   #pairs = new Set()
   #refusing = false
   #silencing = false
+  #cutAt = null
   #server
   /** Messages that clients sent on silenced connections; not counted: that they close. */
   ignored = 0
@@ -39,6 +40,7 @@ export class DatabaseProxy {
     this.#pairs.add(pair)
     const pass = (from, to) => {
       from.on('data', (bytes) => {
+        if (this.#cutAt !== null && bytes.includes(this.#cutAt)) return this.cut()
         if (!pair.silent) to.write(bytes)
         else if (from === client && bytes[0] !== terminate) this.ignored++
       })
@@ -62,6 +64,11 @@ export class DatabaseProxy {
       server.resetAndDestroy()
     }
     this.#pairs.clear()
+  }
+
+  /** Cuts as soon as a message contains this text; null ends this. */
+  cutAt(text) {
+    this.#cutAt = text
   }
 
   refuse(refusing) {

@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { DatabaseProxy } from '../../../faults/database-proxy.mjs'
 import { openTestDatabase } from '../../test/database.ts'
+import { withHosts } from '../../test/replicas.ts'
+import { freePort } from '../../test/service-process.ts'
 import { withDatabase } from '../../test/template.ts'
 import { Db, isDatabaseUnavailable, isTimedOut } from './database.ts'
 import { Hosts } from './hosts.ts'
@@ -59,6 +61,22 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
       for (let reads = 0; reads < 40; reads++) expect(await db.row(one)).toEqual({ text: 'one' })
     })
     expect(await Promise.all(waiting)).toEqual(waiting.map(() => 1))
+  })
+
+  test('that breaks while it is asked whether it leads to the primary fails its statement only', async () => {
+    const proxy = await DatabaseProxy.start(url)
+    const nothing = new URL(url)
+    nothing.port = String(await freePort())
+    const db = new Db(connectPostgres(withHosts(proxy.urlOf(url), nothing.href), () => {}))
+    onTestFinished(async () => {
+      proxy.stop()
+      await db.close()
+    })
+    const read = () => db.tx((tx) => tx.row(one))
+    proxy.cutAt('as standby')
+    await expect(read()).rejects.toSatisfy(isDatabaseUnavailable)
+    proxy.cutAt(null)
+    await expect.poll(() => read().catch(() => null), { timeout: 10_000 }).toEqual({ text: 'one' })
   })
 
   test('refuses when a row is locked for too long, and works once it is released', async () => {

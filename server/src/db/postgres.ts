@@ -70,6 +70,9 @@ export function connectPostgres(
 
     constructor(config?: pg.ClientConfig) {
       super({ ...config, connectionString: hosts.url })
+      // The pool listens only while a connection is idle, `using` only once it has it: not while it is verified. The
+      // statement that runs then fails too, but without a listener the process would end.
+      this.on('error', () => {})
     }
   }
 
