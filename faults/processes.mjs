@@ -12,6 +12,8 @@ const stagedWorker = fileURLToPath(new URL('worker.mjs', import.meta.url))
 /** Creating an embedded database takes most of it on a busy machine. */
 const readyWithinMs = 240_000
 const stdio = ['ignore', 'pipe', 'pipe']
+/** Enough for an error with its stack. */
+const linesKept = 20
 const all = new Set()
 
 /** Stops all processes without a restart. Also called when this process exits early. */
@@ -58,7 +60,7 @@ class Process {
     this.#ended = once(child, 'exit').then(() => this.#restart())
     for (const input of [child.stdout, child.stderr]) {
       createInterface({ input }).on('line', (line) => {
-        this.#lastLines = [...this.#lastLines.slice(-2), line]
+        this.#lastLines = [...this.#lastLines.slice(1 - linesKept), line]
         this.#journal.read(line)
       })
     }
