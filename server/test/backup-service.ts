@@ -1,10 +1,14 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { cpSync, rmSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { gunzipSync } from 'node:zlib'
 import pg from 'pg'
 import { inject, onTestFinished } from 'vitest'
+import type { Footer, Header } from '../src/backup/format.ts'
+import { writeBackupFile } from '../src/backup/make.ts'
 import { restore } from '../src/backup/restore.ts'
+import { keptTables, type RowSum, sameText, sumOf } from '../src/backup/tables.ts'
 import { readConfig } from '../src/config.ts'
 import { DataDir } from '../src/db/data-dir.ts'
 import type { Db } from '../src/db/database.ts'
@@ -142,3 +146,20 @@ export async function restoreInto(
     dataDir?.close()
   }
 }
+
+/** Writes a backup, and returns its path. */
+export const made = async (service: Awaited<ReturnType<typeof newService>>, name = 'one.backup', options = {}) =>
+  (await writeBackupFile(service, join(service.backupDir, name), options)).file
+
+export const textIn = (path: string) => gunzipSync(readFileSync(path)).toString()
+export const headerIn = (path: string) => JSON.parse(textIn(path).split('\n')[0] as string) as Header
+export const footerIn = (path: string) => JSON.parse(textIn(path).trimEnd().split('\n').at(-1) as string) as Footer
+
+/** Of every table that a backup has. */
+export const sums = (db: Db): Promise<Record<string, RowSum>> =>
+  db.tx(async (tx) => {
+    await tx.script(sameText)
+    const found: Record<string, RowSum> = {}
+    for (const table of await keptTables(tx)) found[table.name] = await sumOf(tx, table)
+    return found
+  })

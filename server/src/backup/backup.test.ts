@@ -2,50 +2,36 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { gunzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { verifies, verifiesOnPostgres } from '../../../conformance/requirements.ts'
 import {
   addFile,
   addWorkspaces,
   emptyPlace,
+  footerIn,
+  headerIn,
   kind,
+  made,
   newFolder,
   newPostgres,
   newService,
   openPlace,
   restoreInto,
+  sums,
+  textIn,
 } from '../../test/backup-service.ts'
 import { TestApp } from '../../test/harness.ts'
 import { insideScene } from '../../test/inside-agents.ts'
 import { readConfig } from '../config.ts'
-import type { Db } from '../db/database.ts'
 import { migrationNames } from '../db/migrate.ts'
 import { sql } from '../db/sql.ts'
 import { removeOld } from './backup-dir.ts'
-import { compressed, type Footer, type Header, textOf } from './format.ts'
+import { compressed, type Footer, textOf } from './format.ts'
 import { LoadRefused } from './load.ts'
 import { writeBackupFile } from './make.ts'
-import { allTables, keptTables, type RowSum, sameText, sumOf } from './tables.ts'
+import { allTables, keptTables } from './tables.ts'
 import { verifyBackup } from './verify.ts'
 import { withBackup } from './write.ts'
-
-type Service = Awaited<ReturnType<typeof newService>>
-
-const made = async (service: Service, name = 'one.backup', options = {}) =>
-  (await writeBackupFile(service, join(service.backupDir, name), options)).file
-
-const textIn = (path: string) => gunzipSync(readFileSync(path)).toString()
-const headerIn = (path: string) => JSON.parse(textIn(path).split('\n')[0] as string) as Header
-const footerIn = (path: string) => JSON.parse(textIn(path).trimEnd().split('\n').at(-1) as string) as Footer
-
-const sums = (db: Db): Promise<Record<string, RowSum>> =>
-  db.tx(async (tx) => {
-    await tx.script(sameText)
-    const found: Record<string, RowSum> = {}
-    for (const table of await keptTables(tx)) found[table.name] = await sumOf(tx, table)
-    return found
-  })
 
 const withoutHash = ({ tables }: Footer) =>
   Object.fromEntries(Object.entries(tables).map(([name, { rows, sum }]) => [name, { rows, sum }]))

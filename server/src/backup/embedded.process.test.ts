@@ -1,32 +1,23 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { verifies, verifiesOnPostgres } from '../../../conformance/requirements.ts'
-import { addWorkspaces, emptyPlace, type Kind, newService, openPlace, restoreInto } from '../../test/backup-service.ts'
+import {
+  addWorkspaces,
+  emptyPlace,
+  footerIn,
+  headerIn,
+  type Kind,
+  made,
+  newService,
+  openPlace,
+  restoreInto,
+  sums,
+  textIn,
+} from '../../test/backup-service.ts'
 import { ConfigError } from '../config.ts'
-import type { Db } from '../db/database.ts'
-import type { Footer, Header } from './format.ts'
-import { writeBackupFile } from './make.ts'
-import { keptTables, type RowSum, sameText, sumOf } from './tables.ts'
+import type { RowSum } from './tables.ts'
 import { verifyDeeply } from './verify-deep.ts'
-
-type Service = Awaited<ReturnType<typeof newService>>
-
-const made = async (service: Service, name = 'one.backup', options = {}) =>
-  (await writeBackupFile(service, join(service.backupDir, name), options)).file
-
-const textIn = (path: string) => gunzipSync(readFileSync(path)).toString()
-const headerIn = (path: string) => JSON.parse(textIn(path).split('\n')[0] as string) as Header
-const footerIn = (path: string) => JSON.parse(textIn(path).trimEnd().split('\n').at(-1) as string) as Footer
-
-const sums = (db: Db): Promise<Record<string, RowSum>> =>
-  db.tx(async (tx) => {
-    await tx.script(sameText)
-    const found: Record<string, RowSum> = {}
-    for (const table of await keptTables(tx)) found[table.name] = await sumOf(tx, table)
-    return found
-  })
 
 /** A restore lets the next start mark the directory of files, which is a setting. */
 const comparable = ({ settings: _, ...tables }: Record<string, RowSum>) => tables
