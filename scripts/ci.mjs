@@ -22,7 +22,7 @@ const parts = [
   ['Backup and move', script('test:backup')],
   ...(isShallow() ? [] : [['Rolling upgrade', script('test:upgrade')]]),
   ['Image', script('test:image')],
-  ['Failover and PgBouncer', script('faults', 'failover', 'pgbouncer')],
+  ['PgBouncer', script('faults', 'pgbouncer')],
 ]
 
 /** Requirements that other commands show (`shown_by`) are left to those, which a release runs. */
@@ -32,7 +32,6 @@ const commands = [
   'npm run test:backup',
   ...(isShallow() ? [] : ['npm run test:upgrade']),
   'npm run test:image',
-  'npm run faults -- failover',
   'npm run faults -- pgbouncer',
 ]
 
