@@ -10,6 +10,10 @@ import { root } from './setup.mjs'
 
 const script = (name, ...args) => ['npm', 'run', '--silent', name, ...(args.length > 0 ? ['--', ...args] : [])]
 
+/** A clone without history does not have the version to upgrade from. */
+const isShallow =
+  execFileSync('git', ['rev-parse', '--is-shallow-repository'], { cwd: root, encoding: 'utf8' }).trim() === 'true'
+
 const parts = [
   ['npm test', ['npm', 'test']],
   ['Processes on PostgreSQL', script('test:process', '--postgres', 'server/')],
@@ -20,7 +24,7 @@ const parts = [
   ['README in a fresh clone', [process.execPath, 'scripts/try-readme.mjs']],
   ['Proxies', script('test:proxies')],
   ['Backup and move', script('test:backup')],
-  ...(isShallow() ? [] : [['Rolling upgrade', script('test:upgrade')]]),
+  ...(isShallow ? [] : [['Rolling upgrade', script('test:upgrade')]]),
   ['Image', script('test:image')],
   ['PgBouncer', script('faults', 'pgbouncer')],
 ]
@@ -30,7 +34,7 @@ const commands = [
   'npm run test:agents',
   'npm run test:proxies',
   'npm run test:backup',
-  ...(isShallow() ? [] : ['npm run test:upgrade']),
+  ...(isShallow ? [] : ['npm run test:upgrade']),
   'npm run test:image',
   'npm run faults -- pgbouncer',
 ]
@@ -38,10 +42,12 @@ const commands = [
 const { values: flags } = parseArgs({ options: { only: { type: 'string', multiple: true } } })
 const chosen = parts.filter(([title]) => !flags.only || flags.only.includes(title))
 
+if (chosen.length === 0) throw new Error(`There is no such part. Parts: ${parts.map(([title]) => title).join(', ')}`)
+
 /** A part that would begin later is left out, so that a slow machine ends within its limit of 90 minutes. */
 const latestSeconds = 4300
 
-if (isShallow()) console.log('▲ The rolling upgrade is left out: this clone has no history')
+if (isShallow) console.log('▲ The rolling upgrade is left out: this clone has no history')
 forgetShown()
 const results = []
 for (const [title, command] of chosen) {
@@ -58,12 +64,6 @@ const isWhole = results.length === parts.length
 const { lines, failed } = summaryOf(results, isWhole ? neverShown(commands) : [])
 for (const line of lines) console.log(line)
 if (failed > 0) process.exitCode = 1
-
-/** A clone without history does not have the version to upgrade from. */
-function isShallow() {
-  const answer = execFileSync('git', ['rev-parse', '--is-shallow-repository'], { cwd: root, encoding: 'utf8' })
-  return answer.trim() === 'true'
-}
 
 /** Shows the output and returns its lines. */
 async function runPart([command, ...args]) {
