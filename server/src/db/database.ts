@@ -226,7 +226,7 @@ export class Db implements Queryable {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#driver.close()
+    this.#closed ??= this.#driver.close().finally(() => this.#open?.disable())
     return this.#closed
   }
 
@@ -241,7 +241,7 @@ class DbWithin extends Db {
   readonly #tx: Tx
 
   constructor(driver: Driver, tx: Tx) {
-    super(driver)
+    super(driver, { guarded: false })
     this.#tx = tx
   }
 
