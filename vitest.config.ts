@@ -3,11 +3,12 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { ConformanceReporter } from './conformance/reporter.ts'
 import { TimesReporter } from './conformance/times-reporter.ts'
+import { embeddedTests } from './scripts/embedded-tests.mjs'
 
 const results = process.env.BATON_TEST_RESULTS
 const everywhere = process.env.DATABASE_URL ?? ''
-/** The PostgreSQL server that `npm test` starts for service tests, if it finds one: they take half as long there. */
-const forService = process.env.BATON_TEST_POSTGRES ?? everywhere
+/** The PostgreSQL server that `npm test` starts, if it finds one: most tests take half as long there. */
+const postgres = process.env.BATON_TEST_POSTGRES ?? everywhere
 
 // Tests run on the sources; only tests of whole processes use the build.
 const conditions = ['source']
@@ -30,9 +31,6 @@ const [unit, ofProcesses, every] = ['.unit.test', '.process.test', '.test'].map(
 ]) as [string[], string[], string[]]
 const never = ['**/node_modules/**', '**/dist/**']
 
-/** Service tests that run on both databases: of the databases themselves. CI runs all others on both too. */
-const onBoth = ['server/src/db/**/*.test.ts']
-
 export const project = (
   name: string,
   include: readonly string[],
@@ -45,11 +43,14 @@ export const project = (
 
 export const withDatabase = (url: string) => ({ globalSetup: 'server/test/template.ts', env: { DATABASE_URL: url } })
 
+/** Process tests that run on the embedded database although there is PostgreSQL. */
+const apart = postgres && !everywhere ? embeddedTests.filter((name) => name.includes('.process.')) : []
+
 /** In this order, because processes leave a processor idle while a test waits for them. */
 const projects = [
-  project('process', ofProcesses, withDatabase(everywhere)),
-  project('service', every, { ...withDatabase(forService), exclude: [...unit, ...ofProcesses] }),
-  ...(forService && !everywhere ? [project('embedded', onBoth, { ...withDatabase(''), exclude: unit })] : []),
+  ...(postgres && !everywhere ? [project('embedded', embeddedTests, { ...withDatabase(''), exclude: unit })] : []),
+  project('process', ofProcesses, { ...withDatabase(postgres), exclude: apart }),
+  project('service', every, { ...withDatabase(postgres), exclude: [...unit, ...ofProcesses] }),
   project('unit', unit),
 ]
 

@@ -1,32 +1,16 @@
-import { randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
-import { filledDataDir, withEmptyDatabase } from '../server/test/empty-databases.ts'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { ownDatabase } from '../server/test/empty-databases.ts'
 import { ServiceProcess } from '../server/test/service-process.ts'
 
 /** Runs `work` with a service process on its own database. */
 export async function withService<T>(env: Record<string, string>, work: (service: ServiceProcess) => Promise<T>) {
-  if (process.env.DATABASE_URL) {
-    const key = randomBytes(32).toString('base64')
-    let result: T | undefined
-    await withEmptyDatabase(async (DATABASE_URL) => {
-      result = await running({ DATABASE_URL, BATON_SECRET_KEY: key, ...env }, work)
-    })
-    return result as T
-  }
-  const dir = await filledDataDir()
-  try {
-    return await running({ BATON_DATA_DIR: dir, ...env }, work)
-  } finally {
-    rmSync(dir, { recursive: true, force: true })
-  }
-}
-
-async function running<T>(env: Record<string, string>, work: (service: ServiceProcess) => Promise<T>) {
-  const service = await ServiceProcess.start(env)
+  const database = await ownDatabase()
+  const service = await ServiceProcess.start({ ...database.env, ...env })
   try {
     return await work(service)
   } finally {
     await service.kill('SIGTERM')
+    await database.remove()
   }
 }
 

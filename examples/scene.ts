@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { test as base } from 'vitest'
-import { filledDataDir } from '../server/test/empty-databases.ts'
+import { ownDatabase } from '../server/test/empty-databases.ts'
 import { freePort, ServiceProcess } from '../server/test/service-process.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
@@ -152,11 +152,11 @@ const withService = base.extend<{ service: ServiceProcess }>({
   service: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
     async ({}, use) => {
-      const dir = await filledDataDir()
-      const service = await ServiceProcess.start({ BATON_DATA_DIR: dir, BATON_WEBHOOK_ALLOW: 'localhost' })
+      const { env, remove } = await ownDatabase()
+      const service = await ServiceProcess.start({ ...env, BATON_WEBHOOK_ALLOW: 'localhost' })
       await use(service)
       await service.kill('SIGTERM')
-      rmSync(dir, { recursive: true, force: true })
+      await remove()
     },
     { scope: 'worker' },
   ],

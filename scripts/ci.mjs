@@ -5,6 +5,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { summaryOf } from './ci-summary.mjs'
+import { repeatedOnPostgres } from './embedded-tests.mjs'
 import { forgetShown, neverShown } from './requirements.mjs'
 import { root } from './setup.mjs'
 
@@ -16,7 +17,7 @@ const isShallow =
 
 const parts = [
   ['npm test', ['npm', 'test']],
-  ['Processes on PostgreSQL', script('test:process', '--postgres', 'server/')],
+  ['Processes on PostgreSQL', script('test:process', '--postgres', ...repeatedOnPostgres)],
   ['Programs of others', script('test:foreign', '--release')],
   ['Real coding agents', script('test:agents')],
   ['Query plans', script('check:plans')],

@@ -129,15 +129,15 @@ async function changed() {
   if (specs.length > 0) await browserTests(specs)
 }
 
-/**
- * Service tests run on PostgreSQL where it is installed, because they take half as long there, and on the embedded
- * database elsewhere. Process tests run on the embedded one, which users start with, unless --postgres.
- */
+/** On PostgreSQL where it is installed, but for scripts/embedded-tests.mjs, and on the embedded database elsewhere. */
 async function vitest({ kinds: chosen, args = [] } = {}) {
-  const only = chosen?.flatMap((kind) => ['--project', kind]) ?? []
-  const hasService = !chosen || chosen.includes('service')
   // A missing program is installed in CI.
-  const onService = hasService && !flags.embedded && (process.env.CI || installedPostgres())
+  const onPostgres = chosen?.[0] !== 'unit' && !flags.embedded && (process.env.CI || installedPostgres())
+  const needed = chosen?.flatMap((kind) => [
+    kind,
+    ...(kind === 'unit' || flags.postgres || !onPostgres ? [] : ['embedded']),
+  ])
+  const only = [...new Set(needed)].flatMap((name) => ['--project', name])
   const runOn = (env, title) =>
     suite('tests', title, bin('vitest'), ['run', ...only, ...args], {
       DATABASE_URL: '',
@@ -145,8 +145,10 @@ async function vitest({ kinds: chosen, args = [] } = {}) {
       ...(flags.times ? { BATON_TEST_TIMES: '1' } : {}),
     })
   if (flags.postgres) return withPostgres((url) => runOn({ DATABASE_URL: url }, 'Tests on PostgreSQL'))
-  if (!onService) return runOn({}, chosen?.[0] === 'unit' ? 'Unit tests' : 'Tests on the embedded database')
-  return withPostgres((url) => runOn({ BATON_TEST_POSTGRES: url }, 'Tests, with PostgreSQL for service tests'))
+  if (!onPostgres) return runOn({}, chosen?.[0] === 'unit' ? 'Unit tests' : 'Tests on the embedded database')
+  return withPostgres((url) =>
+    runOn({ BATON_TEST_POSTGRES: url }, 'Tests on PostgreSQL, with the embedded database for its own'),
+  )
 }
 
 /** Finds or installs a browser. Without one, the tests are only listed, which counts as a failure in CI. */

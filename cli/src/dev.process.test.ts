@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { installApart } from '../../scripts/setup.mjs'
-import { filledDataDir } from '../../server/test/empty-databases.ts'
+import { ownDatabase } from '../../server/test/empty-databases.ts'
 import { freePort, ServiceProcess } from '../../server/test/service-process.ts'
 import { isAlive, Shell, temporary } from '../test/baton.ts'
 
@@ -16,9 +16,9 @@ const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
 
 /** A service process with one user and one team. */
 async function service() {
-  const dataDir = await filledDataDir()
+  const { env, remove } = await ownDatabase()
   const port = await freePort()
-  const startService = () => new ServiceProcess(port, { BATON_DATA_DIR: dataDir })
+  const startService = () => new ServiceProcess(port, env)
   const here = { service: startService() }
   await here.service.ready()
   const { token } = await here.service.call('POST', '/auth/sign-up', ann)
@@ -32,7 +32,7 @@ async function service() {
     person: { token: token as string, user: ann, workspaceId: id as string },
     async end() {
       await here.service.kill('SIGKILL')
-      await rm(dataDir, { recursive: true, force: true })
+      await remove()
     },
     call,
     issue: async (title: string) => (await call('POST', '/issues', { title, team_id: team.id })).code as string,
@@ -106,112 +106,105 @@ const trigger = async (shell: Shell, issue: string, app = 'my-agent') => {
   return ended.json().session_id as string
 }
 
-// Uses its own database, so it need not run again on PostgreSQL.
-test.skipIf(process.env.DATABASE_URL)(
-  'dev registers, installs and runs a new agent up to its first thought',
-  { timeout: 120_000 },
-  async () => {
-    const { call, issue, activityTypes } = await shared()
-    const shell = await loggedIn()
-    const cwd = await inited(shell)
-    const port = await freePort()
-    const dev = shell.start(['dev', '--port', String(port)], { cwd })
-    await dev.says(/Ready/)
-    expect((await stat(join(cwd, '.env'))).mode & 0o777).toBe(0o600)
-    const delegatedAt = Date.now()
-    const session = await trigger(shell, await issue('Mend the door'))
-    expect(await activityTypes(session, (types) => types.includes('thought'))).toContain('thought')
-    expect(Date.now() - delegatedAt).toBeLessThan(10_000)
-    expect(await activityTypes(session, answered)).toEqual(['thought', 'response'])
-    await dev.says(/agent \| Listening on/)
-    await dev.says(/200 AgentSessionEvent created .* ms http:\/\/\S+\/issue\/ENG-\d+/)
+test('dev registers, installs and runs a new agent up to its first thought', { timeout: 120_000 }, async () => {
+  const { call, issue, activityTypes } = await shared()
+  const shell = await loggedIn()
+  const cwd = await inited(shell)
+  const port = await freePort()
+  const dev = shell.start(['dev', '--port', String(port)], { cwd })
+  await dev.says(/Ready/)
+  expect((await stat(join(cwd, '.env'))).mode & 0o777).toBe(0o600)
+  const delegatedAt = Date.now()
+  const session = await trigger(shell, await issue('Mend the door'))
+  expect(await activityTypes(session, (types) => types.includes('thought'))).toContain('thought')
+  expect(Date.now() - delegatedAt).toBeLessThan(10_000)
+  expect(await activityTypes(session, answered)).toEqual(['thought', 'response'])
+  await dev.says(/agent \| Listening on/)
+  await dev.says(/200 AgentSessionEvent created .* ms http:\/\/\S+\/issue\/ENG-\d+/)
 
-    // Saving a file restarts the agent.
-    const code = await readFile(join(cwd, 'agent.js'), 'utf8')
-    await writeFile(join(cwd, 'agent.js'), code.replace('Listening on', 'Restarted on'))
-    await dev.says(/agent \| Restarted on/)
-    expect(await dev.interrupt()).toMatchObject({ code: 0 })
-    expect(await isOpen(port)).toBe(false)
+  // Saving a file restarts the agent.
+  const code = await readFile(join(cwd, 'agent.js'), 'utf8')
+  await writeFile(join(cwd, 'agent.js'), code.replace('Listening on', 'Restarted on'))
+  await dev.says(/agent \| Restarted on/)
+  expect(await dev.interrupt()).toMatchObject({ code: 0 })
+  expect(await isOpen(port)).toBe(false)
 
-    // The next start uses the same app, secrets and tokens.
-    const env = await readFile(join(cwd, '.env'), 'utf8')
-    const kept = await readdir(join(cwd, 'tokens'))
-    const again = shell.start(['dev'], { cwd })
-    await again.says(/Ready/)
-    expect(await again.interrupt()).toMatchObject({ code: 0 })
-    expect(await readFile(join(cwd, '.env'), 'utf8')).toBe(env)
-    expect(await readdir(join(cwd, 'tokens'))).toEqual(kept)
-    expect((await call('GET', '/agent-apps')).data).toHaveLength(1)
-    for (const secret of [/svc_sk_\w+/, /pwhsec_\w+/]) {
-      const [value = ''] = env.match(secret) ?? []
-      expect(value).not.toBe('')
-      expect(dev.stdout + dev.stderr).not.toContain(value)
-    }
+  // The next start uses the same app, secrets and tokens.
+  const env = await readFile(join(cwd, '.env'), 'utf8')
+  const kept = await readdir(join(cwd, 'tokens'))
+  const again = shell.start(['dev'], { cwd })
+  await again.says(/Ready/)
+  expect(await again.interrupt()).toMatchObject({ code: 0 })
+  expect(await readFile(join(cwd, '.env'), 'utf8')).toBe(env)
+  expect(await readdir(join(cwd, 'tokens'))).toEqual(kept)
+  expect((await call('GET', '/agent-apps')).data).toHaveLength(1)
+  for (const secret of [/svc_sk_\w+/, /pwhsec_\w+/]) {
+    const [value = ''] = env.match(secret) ?? []
+    expect(value).not.toBe('')
+    expect(dev.stdout + dev.stderr).not.toContain(value)
+  }
 
-    // Lost secrets are rotated; the app stays.
-    await rm(join(cwd, '.env'))
-    const found = shell.start(['dev', '--port', String(port)], { cwd })
-    await found.says(/Found my-agent[\s\S]*Ready/)
-    expect(await activityTypes(await trigger(shell, await issue('Mend the wall')), answered)).toContain('response')
+  // Lost secrets are rotated; the app stays.
+  await rm(join(cwd, '.env'))
+  const found = shell.start(['dev', '--port', String(port)], { cwd })
+  await found.says(/Found my-agent[\s\S]*Ready/)
+  expect(await activityTypes(await trigger(shell, await issue('Mend the wall')), answered)).toContain('response')
 
-    // Another listener ends it. The listener finds the app by the directory.
-    const other = shell.start(['listen', '--forward-to', 'http://127.0.0.1:1/'], { cwd })
-    expect(await found.ended).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/Ann now listens to my-agent[\s\S]*run `npx baton dev` again/),
-    })
-    expect(await isOpen(port)).toBe(false)
-    expect(await other.interrupt()).toMatchObject({ code: 0 })
-    expect((await call('GET', '/agent-apps')).data).toHaveLength(1)
-  },
-)
+  // Another listener ends it. The listener finds the app by the directory.
+  const other = shell.start(['listen', '--forward-to', 'http://127.0.0.1:1/'], { cwd })
+  expect(await found.ended).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/Ann now listens to my-agent[\s\S]*run `npx baton dev` again/),
+  })
+  expect(await isOpen(port)).toBe(false)
+  expect(await other.interrupt()).toMatchObject({ code: 0 })
+  expect((await call('GET', '/agent-apps')).data).toHaveLength(1)
+})
 
-test.skipIf(process.env.DATABASE_URL)(
-  'loses no work and repeats none when agent, service and command are killed in turn',
-  { timeout: 120_000 },
-  async () => {
-    const { issue, activityTypes, restart } = await shared()
-    const name = 'other-agent'
-    const shell = await loggedIn()
-    const cwd = await initedWith(['@baton/sdk'], shell, name)
-    const port = await freePort()
-    const code = await readFile(join(cwd, 'agent.js'), 'utf8')
-    await writeFile(join(cwd, 'agent.js'), code.replace('Listening on', `$${'{process.pid}'} listens on`))
-    const dev = shell.start(['dev', '--port', String(port)], { cwd })
-    await dev.says(/Ready[\s\S]*\d+ listens on|\d+ listens on[\s\S]*Ready/)
-    const pids = () => [...dev.stdout.matchAll(/agent \| (\d+) listens/g)].map(([, pid]) => Number(pid))
-    const once = ['thought', 'response']
+test('loses no work and repeats none when agent, service and command are killed in turn', {
+  timeout: 120_000,
+}, async () => {
+  const { issue, activityTypes, restart } = await shared()
+  const name = 'other-agent'
+  const shell = await loggedIn()
+  const cwd = await initedWith(['@baton/sdk'], shell, name)
+  const port = await freePort()
+  const code = await readFile(join(cwd, 'agent.js'), 'utf8')
+  await writeFile(join(cwd, 'agent.js'), code.replace('Listening on', `$${'{process.pid}'} listens on`))
+  const dev = shell.start(['dev', '--port', String(port)], { cwd })
+  await dev.says(/Ready[\s\S]*\d+ listens on|\d+ listens on[\s\S]*Ready/)
+  const pids = () => [...dev.stdout.matchAll(/agent \| (\d+) listens/g)].map(([, pid]) => Number(pid))
+  const once = ['thought', 'response']
 
-    // The agent is restarted, and deliveries wait for it in the meantime.
-    const [pid] = pids()
-    if (!pid) throw new Error('the agent did not print its process id')
-    process.kill(pid, 'SIGKILL')
-    const first = await trigger(shell, await issue('One'), name)
-    expect(await activityTypes(first, answered)).toEqual(once)
+  // The agent is restarted, and deliveries wait for it in the meantime.
+  const [pid] = pids()
+  if (!pid) throw new Error('the agent did not print its process id')
+  process.kill(pid, 'SIGKILL')
+  const first = await trigger(shell, await issue('One'), name)
+  expect(await activityTypes(first, answered)).toEqual(once)
 
-    // The command reconnects to the restarted service.
-    await restart()
-    await dev.says(/Ready[\s\S]*Ready/)
-    const second = await trigger(shell, await issue('Two'), name)
-    expect(await activityTypes(second, answered)).toEqual(once)
+  // The command reconnects to the restarted service.
+  await restart()
+  await dev.says(/Ready[\s\S]*Ready/)
+  const second = await trigger(shell, await issue('Two'), name)
+  expect(await activityTypes(second, answered)).toEqual(once)
 
-    // The agent ends with the command; the next one receives what could not be delivered.
-    dev.child.kill('SIGKILL')
-    await dev.ended
-    while (await isOpen(port)) await sleep(20)
-    const third = await trigger(shell, await issue('Three'), name)
-    const undelivered = async () => (await shell.run(['deliveries', '--app', name, '--json'])).json()[0]
-    while ((await undelivered()).attempts.length === 0) await sleep(50)
-    const next = shell.start(['dev'], { cwd })
-    await next.says(/Ready/)
-    expect(await shell.run(['deliveries', 'redeliver', (await undelivered()).id, '--app', name])).toMatchObject({
-      code: 0,
-    })
-    expect(await activityTypes(third, answered)).toEqual(once)
-    for (const session of [first, second]) expect(await activityTypes(session, answered)).toEqual(once)
-    expect(await next.interrupt()).toMatchObject({ code: 0 })
-  },
-)
+  // The agent ends with the command; the next one receives what could not be delivered.
+  dev.child.kill('SIGKILL')
+  await dev.ended
+  while (await isOpen(port)) await sleep(20)
+  const third = await trigger(shell, await issue('Three'), name)
+  const undelivered = async () => (await shell.run(['deliveries', '--app', name, '--json'])).json()[0]
+  while ((await undelivered()).attempts.length === 0) await sleep(50)
+  const next = shell.start(['dev'], { cwd })
+  await next.says(/Ready/)
+  expect(await shell.run(['deliveries', 'redeliver', (await undelivered()).id, '--app', name])).toMatchObject({
+    code: 0,
+  })
+  expect(await activityTypes(third, answered)).toEqual(once)
+  for (const session of [first, second]) expect(await activityTypes(session, answered)).toEqual(once)
+  expect(await next.interrupt()).toMatchObject({ code: 0 })
+})
 
 /** A process closes its files, which `dev` waits for, shortly before it is gone. */
 async function hasEnded(pid: number) {
@@ -228,7 +221,7 @@ const wrappers: [string, string[]][] = [
   ['sh', ['sh', '-c', `node --import tsx agent.ts; echo ended`]],
 ]
 
-test.skipIf(process.env.DATABASE_URL || process.platform !== 'linux').for(wrappers)(
+test.skipIf(process.platform !== 'linux').for(wrappers)(
   'dev restarts and ends the agent behind %s, and leaves no process',
   { timeout: 120_000 },
   async ([wrapper, command], { task }) => {
@@ -273,37 +266,33 @@ test.skipIf(process.env.DATABASE_URL || process.platform !== 'linux').for(wrappe
   },
 )
 
-test.skipIf(process.env.DATABASE_URL)(
-  'init --ts writes agents that compile and that dev and npm start run',
-  { timeout: 120_000 },
-  async () => {
-    const { issue, activityTypes } = await shared()
-    const shell = await loggedIn()
-    const tsc = join(root, 'node_modules/typescript/bin/tsc')
-    for (const example of ['triage', 'echo']) {
-      const name = `typed-${example}`
-      const cwd = await initedTypeScript(shell, name, '--example', example)
-      await promisify(execFile)(process.execPath, [tsc], { cwd })
-      const dev = shell.start(['dev', '--port', String(await freePort())], { cwd })
-      await dev.says(/Listening on/)
-      const session = await trigger(shell, await issue('Mend the fence'), name)
-      const asked = example === 'triage' ? 'elicitation' : 'response'
-      expect(await activityTypes(session, (types) => types.includes(asked))).toContain(asked)
-      expect(await dev.interrupt()).toMatchObject({ code: 0 })
-    }
-    const started = spawn('npm', ['start'], { cwd: join(shell.cwd, 'typed-echo'), detached: true })
-    // The whole group: npm does not pass a signal on to the agent.
-    onTestFinished(() => void process.kill(-(started.pid as number), 'SIGKILL'))
-    let output = ''
-    for await (const text of started.stdout) {
-      output += text
-      if (output.includes('Listening on')) break
-    }
-    expect(output).toContain('Listening on')
-  },
-)
+test('init --ts writes agents that compile and that dev and npm start run', { timeout: 120_000 }, async () => {
+  const { issue, activityTypes } = await shared()
+  const shell = await loggedIn()
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  for (const example of ['triage', 'echo']) {
+    const name = `typed-${example}`
+    const cwd = await initedTypeScript(shell, name, '--example', example)
+    await promisify(execFile)(process.execPath, [tsc], { cwd })
+    const dev = shell.start(['dev', '--port', String(await freePort())], { cwd })
+    await dev.says(/Listening on/)
+    const session = await trigger(shell, await issue('Mend the fence'), name)
+    const asked = example === 'triage' ? 'elicitation' : 'response'
+    expect(await activityTypes(session, (types) => types.includes(asked))).toContain(asked)
+    expect(await dev.interrupt()).toMatchObject({ code: 0 })
+  }
+  const started = spawn('npm', ['start'], { cwd: join(shell.cwd, 'typed-echo'), detached: true })
+  // The whole group: npm does not pass a signal on to the agent.
+  onTestFinished(() => void process.kill(-(started.pid as number), 'SIGKILL'))
+  let output = ''
+  for await (const text of started.stdout) {
+    output += text
+    if (output.includes('Listening on')) break
+  }
+  expect(output).toContain('Listening on')
+})
 
-test.skipIf(process.env.DATABASE_URL)('dev names a wrong secret in one line', { timeout: 120_000 }, async () => {
+test('dev names a wrong secret in one line', { timeout: 120_000 }, async () => {
   const { call, issue } = await shared()
   const shell = await loggedIn()
   const cwd = await initedWith(['@baton/sdk'], shell, 'forgetful')
@@ -339,7 +328,7 @@ test.skipIf(process.env.DATABASE_URL)('dev names a wrong secret in one line', { 
   expect((await call('GET', `/agent-apps/${appId}`)).name).toBe('forgetful')
 })
 
-test.skipIf(process.env.DATABASE_URL)('init overwrites no file and reports errors', async () => {
+test('init overwrites no file and reports errors', async () => {
   const shell = new Shell(await temporary())
   const init = (...args: string[]) => shell.run(['init', ...args, '--no-install'])
   expect(await init('here', '--json')).toMatchObject({ code: 0 })

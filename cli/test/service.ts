@@ -1,6 +1,5 @@
-import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { filledDataDir } from '../../server/test/empty-databases.ts'
+import { ownDatabase } from '../../server/test/empty-databases.ts'
 import { freePort, ServiceProcess } from '../../server/test/service-process.ts'
 
 interface Person {
@@ -14,9 +13,9 @@ interface Person {
 
 /** A service process with an owner, a member and the team ENG, by the real clock. */
 export async function realService() {
-  const dataDir = await filledDataDir()
+  const { env, remove } = await ownDatabase()
   const port = await freePort()
-  const start = () => new ServiceProcess(port, { BATON_DATA_DIR: dataDir })
+  const start = () => new ServiceProcess(port, env)
   const here = { service: start() }
   await here.service.ready()
   const signUp = async (name: string): Promise<Omit<Person, 'call'>> => {
@@ -49,7 +48,7 @@ export async function realService() {
     team,
     async end() {
       await here.service.kill('SIGKILL')
-      await rm(dataDir, { recursive: true, force: true })
+      await remove()
     },
     async restart() {
       await here.service.kill('SIGKILL')

@@ -70,63 +70,59 @@ const code: BatonErrorCode | null = failed instanceof BatonError ? failed.code :
 console.log(answer.status, pings.join(), code)
 `
 
-// Uses no database, so it need not run again on PostgreSQL.
-test.skipIf(process.env.DATABASE_URL)(
-  'a user compiles against the packed package in strict mode and runs it',
-  async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'sdk-'))
-    onTestFinished(() => rm(directory, { recursive: true }))
-    const env = { ...process.env, npm_config_update_notifier: 'false' }
-    await run(process.execPath, ['sdk/build.mjs', join(directory, 'sdk')], { cwd: root })
-    await run('npm', ['pack', './sdk'], { cwd: directory, env })
-    const [tarball = ''] = (await readdir(directory)).filter((name) => name.endsWith('.tgz'))
-    await rm(join(directory, 'sdk'), { recursive: true })
-    await writeFile(join(directory, 'package.json'), JSON.stringify({ name: 'user', type: 'module', private: true }))
-    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(directory, tarball)], {
-      cwd: directory,
-      env,
-    })
-    expect(await readdir(join(directory, 'node_modules'))).toEqual(['.package-lock.json', '@baton'])
+test('a user compiles against the packed package in strict mode and runs it', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'sdk-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  const env = { ...process.env, npm_config_update_notifier: 'false' }
+  await run(process.execPath, ['sdk/build.mjs', join(directory, 'sdk')], { cwd: root })
+  await run('npm', ['pack', './sdk'], { cwd: directory, env })
+  const [tarball = ''] = (await readdir(directory)).filter((name) => name.endsWith('.tgz'))
+  await rm(join(directory, 'sdk'), { recursive: true })
+  await writeFile(join(directory, 'package.json'), JSON.stringify({ name: 'user', type: 'module', private: true }))
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(directory, tarball)], {
+    cwd: directory,
+    env,
+  })
+  expect(await readdir(join(directory, 'node_modules'))).toEqual(['.package-lock.json', '@baton'])
 
-    await writeFile(join(directory, 'main.ts'), program)
-    const compilerOptions = {
-      target: 'es2023',
-      lib: ['es2023', 'dom', 'dom.iterable'],
-      types: [],
-      module: 'nodenext',
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      noUncheckedIndexedAccess: true,
-    }
-    await writeFile(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }))
-    expect(await complaints(directory, 'tsconfig.json')).toBe('')
-    const { stdout } = await run(process.execPath, ['main.js'], { cwd: directory })
-    expect(stdout).toBe('200 hello NETWORK_ERROR\n')
+  await writeFile(join(directory, 'main.ts'), program)
+  const compilerOptions = {
+    target: 'es2023',
+    lib: ['es2023', 'dom', 'dom.iterable'],
+    types: [],
+    module: 'nodenext',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+  }
+  await writeFile(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }))
+  expect(await complaints(directory, 'tsconfig.json')).toBe('')
+  const { stdout } = await run(process.execPath, ['main.js'], { cwd: directory })
+  expect(stdout).toBe('200 hello NETWORK_ERROR\n')
 
-    const packed = join(directory, 'node_modules', '@baton', 'sdk')
-    const examples = [...(await readFile(join(packed, 'README.md'), 'utf8')).matchAll(/```ts\n([\s\S]*?)```/g)]
-    expect(examples.length).toBeGreaterThan(2)
-    for (const [n, [, code = '']] of examples.entries()) await writeFile(join(directory, `example-${n}.ts`), code)
-    // With the types of Node instead of those of browsers.
-    const onNode = {
-      ...compilerOptions,
-      lib: ['es2023'],
-      types: ['node'],
-      typeRoots: [join(root, 'node_modules/@types')],
-    }
-    const inNode = { compilerOptions: { ...onNode, noEmit: true }, include: ['*.ts'] }
-    await writeFile(join(directory, 'tsconfig.node.json'), JSON.stringify(inNode))
-    expect(await complaints(directory, 'tsconfig.node.json')).toBe('')
+  const packed = join(directory, 'node_modules', '@baton', 'sdk')
+  const examples = [...(await readFile(join(packed, 'README.md'), 'utf8')).matchAll(/```ts\n([\s\S]*?)```/g)]
+  expect(examples.length).toBeGreaterThan(2)
+  for (const [n, [, code = '']] of examples.entries()) await writeFile(join(directory, `example-${n}.ts`), code)
+  // With the types of Node instead of those of browsers.
+  const onNode = {
+    ...compilerOptions,
+    lib: ['es2023'],
+    types: ['node'],
+    typeRoots: [join(root, 'node_modules/@types')],
+  }
+  const inNode = { compilerOptions: { ...onNode, noEmit: true }, include: ['*.ts'] }
+  await writeFile(join(directory, 'tsconfig.node.json'), JSON.stringify(inNode))
+  expect(await complaints(directory, 'tsconfig.node.json')).toBe('')
 
-    const files = await readdir(packed, { recursive: true })
-    expect(
-      files.filter((name) => !/^(dist|dist\/LICENSE|dist\/.*\.(js|d\.ts)|README\.md|package\.json)$/.test(name)),
-    ).toEqual([])
-    for (const name of files.filter((file) => /\.(js|d\.ts)$/.test(file))) {
-      expect(await readFile(join(packed, name), 'utf8'), name).not.toMatch(/typebox|@baton\/protocol/)
-    }
-  },
-)
+  const files = await readdir(packed, { recursive: true })
+  expect(
+    files.filter((name) => !/^(dist|dist\/LICENSE|dist\/.*\.(js|d\.ts)|README\.md|package\.json)$/.test(name)),
+  ).toEqual([])
+  for (const name of files.filter((file) => /\.(js|d\.ts)$/.test(file))) {
+    expect(await readFile(join(packed, name), 'utf8'), name).not.toMatch(/typebox|@baton\/protocol/)
+  }
+})
 
 async function complaints(cwd: string, project: string) {
   const tsc = [join(root, 'node_modules/typescript/bin/tsc'), '-p', project]

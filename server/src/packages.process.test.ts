@@ -69,10 +69,7 @@ test('serves no other file', async ({ app }) => {
   }
 })
 
-// Uses no database, so it need not run again on PostgreSQL.
-const onceTest = test.skipIf(process.env.DATABASE_URL)
-
-onceTest('npm installs the SDK from the instance alone, and an agent imports it', async ({ app }) => {
+test('npm installs the SDK from the instance alone, and an agent imports it', async ({ app }) => {
   const { directory, run } = await emptyDirectory()
   await writeFile(join(directory, 'package.json'), '{"name":"my-agent","private":true,"type":"module"}')
   await run('npm', 'install', '--no-audit', '--no-fund', urlOf(app, 'sdk'))
@@ -94,7 +91,7 @@ onceTest('npm installs the SDK from the instance alone, and an agent imports it'
   expect((await run(process.execPath, 'agent.js')).stdout).toBe('hello\n200\n')
 })
 
-onceTest('npx runs the CLI from the instance alone', async ({ app }) => {
+test('npx runs the CLI from the instance alone', async ({ app }) => {
   const { directory, run } = await emptyDirectory()
   const { version } = JSON.parse(await readFile(new URL('../../cli/package.json', import.meta.url), 'utf8'))
   const npx = (...args: string[]) => run('npx', '--yes', urlOf(app, 'cli'), ...args)

@@ -1,12 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import pg from 'pg'
 import { inject } from 'vitest'
 import { Db, type Driver } from '../src/db/database.ts'
 import { openEmbedded } from '../src/db/embedded.ts'
 import { connectPostgres } from '../src/db/postgres.ts'
 import { Sql, sql } from '../src/db/sql.ts'
-import { withDatabase } from './template.ts'
+import { copyInPostgres, withDatabase } from './template.ts'
 
 /** An empty, migrated database. */
 export async function openTestDatabase(): Promise<Db> {
@@ -40,12 +38,7 @@ function copiedInMemory(template: string): Promise<Driver> {
 
 async function copiedInPostgres(template: string): Promise<Driver> {
   const url = process.env.DATABASE_URL as string
-  const name = `${template}_${randomUUID().replaceAll('-', '')}`
-  const admin = new pg.Client({ connectionString: url })
-  await admin.connect()
-  await admin.query(`create database ${name} template ${template}`)
-  await admin.end()
-  return connectPostgres(withDatabase(url, name), () => {})
+  return connectPostgres(withDatabase(url, await copyInPostgres(url, template)), () => {})
 }
 
 /** A returned database, emptied; not one in which a test changed definitions. */

@@ -1,23 +1,16 @@
-import { randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { filledDataDir, withEmptyDatabase } from './empty-databases.ts'
+import { ownDatabase } from './empty-databases.ts'
 import { install, type Json, newcomer } from './outside.ts'
 import { isSigned, Receiver } from './receiver.ts'
 import { ServiceProcess } from './service-process.ts'
 
 test('a person delegates an issue to an agent, and both see its state until it is stopped', async () => {
-  const dir = await filledDataDir()
+  const { env, remove } = await ownDatabase()
   const receiver = await Receiver.start()
-  const run = async (env: Record<string, string>) => {
-    const service = await ServiceProcess.start({ BATON_DATA_DIR: dir, BATON_WEBHOOK_ALLOW: 'localhost', ...env })
-    await handOver(service.url, receiver).finally(() => service.kill('SIGTERM'))
-  }
-  const key = randomBytes(32).toString('base64')
-  if (!process.env.DATABASE_URL) await run({})
-  else await withEmptyDatabase((url) => run({ DATABASE_URL: url, BATON_SECRET_KEY: key }))
+  const service = await ServiceProcess.start({ BATON_WEBHOOK_ALLOW: 'localhost', ...env })
+  await handOver(service.url, receiver).finally(() => service.kill('SIGTERM'))
   await receiver.stop()
-  rmSync(dir, { recursive: true, force: true })
+  await remove()
 }, 120_000)
 
 async function handOver(url: string, receiver: Receiver) {

@@ -5,13 +5,17 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { verifies } from '../../conformance/requirements.ts'
-import { filledDataDir } from './empty-databases.ts'
+import { ownDatabase } from './empty-databases.ts'
+import { newDataDir } from './service-process.ts'
 
 const script = fileURLToPath(new URL('killed-upload.mjs', import.meta.url))
 
 /** Runs the process until it is killed before this step. Returns what it found at its start, and its end if it had one. */
-async function run(dataDir: string, action: 'upload' | 'delete', step: number) {
-  const child = spawn(process.execPath, [script, dataDir, action, String(step)], { stdio: ['ignore', 'pipe', 'pipe'] })
+async function run(env: Record<string, string>, dataDir: string, action: 'upload' | 'delete', step: number) {
+  const child = spawn(process.execPath, [script, dataDir, action, String(step)], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const [output, errors, [code, signal]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -26,11 +30,15 @@ async function run(dataDir: string, action: 'upload' | 'delete', step: number) {
 }
 
 async function killAtEveryStep(action: 'upload' | 'delete') {
-  const dir = await filledDataDir()
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  const { env, remove } = await ownDatabase()
+  const dir = env.BATON_DATA_DIR ?? newDataDir()
+  onTestFinished(async () => {
+    await remove()
+    rmSync(dir, { recursive: true, force: true })
+  })
   let step = 1
   for (; ; step++) {
-    const { found, ended, killed } = await run(dir, action, step)
+    const { found, ended, killed } = await run(env, dir, action, step)
     // Bytes of every ready file are complete, and after the sweeps neither rows nor bytes of drafts remain.
     expect({ step, ...found }).toMatchObject({ step, problems: [], rows: 0, keys: [], names: 0 })
     expect(found.ready).toBeLessThanOrEqual(1)

@@ -1,5 +1,6 @@
 // Uploads or deletes a file in a process of its own, and kills the process with SIGKILL before the step of the given
 // number: a call of the file system or a statement. Run by files-crash.process.test.ts.
+// On the database of DATABASE_URL, or an embedded one.
 //   node killed-upload.mjs DATA_DIR upload|delete STEP
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { Readable } from 'node:stream'
@@ -34,6 +35,8 @@ syncBuiltinESMExports()
 
 const part = (name) => import(new URL(`../dist/${name}.js`, import.meta.url).href)
 const { DataDir } = await part('db/data-dir')
+const { Db } = await part('db/database')
+const { connectPostgres } = await part('db/postgres')
 const { migrate } = await part('db/migrate')
 const { openStorage } = await part('storage-check')
 const { storeFile, markDeleted, sweepFiles } = await part('files/store')
@@ -44,10 +47,12 @@ const { createLog } = await part('log')
 
 const config = readConfig({ BATON_DATA_DIR: dataDir })
 const dir = await DataDir.open(dataDir)
-const opened = await dir.openDatabase(
-  () => {},
-  () => process.exit(1),
-)
+const opened = process.env.DATABASE_URL
+  ? new Db(connectPostgres(process.env.DATABASE_URL, () => {}))
+  : await dir.openDatabase(
+      () => {},
+      () => process.exit(1),
+    )
 const counted = (work) => {
   take()
   return work()

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
 import { expect } from 'vitest'
 import { DataDir } from '../src/db/data-dir.ts'
 import { Db } from '../src/db/database.ts'
@@ -7,7 +6,7 @@ import { migrationNames } from '../src/db/migrate.ts'
 import { connectPostgres } from '../src/db/postgres.ts'
 import { sql } from '../src/db/sql.ts'
 import { commands } from '../src/operate/commands.ts'
-import { filledDataDir, withEmptyDatabase } from './empty-databases.ts'
+import { ownDatabase, withEmptyDatabase } from './empty-databases.ts'
 import { test, verifies, verifiesOnPostgres } from './harness.ts'
 import { operate } from './operate.ts'
 import { ServiceProcess } from './service-process.ts'
@@ -16,16 +15,9 @@ type Env = Record<string, string>
 
 /** Settings of an installation with a migrated database, which does not run. */
 async function withEnv(work: (env: Env) => Promise<void>) {
-  if (process.env.DATABASE_URL) {
-    return withEmptyDatabase(async (url) => {
-      const env = { DATABASE_URL: url, BATON_SECRET_KEY: randomBytes(32).toString('base64') }
-      await (await ServiceProcess.start(env)).kill('SIGTERM')
-      await work(env)
-    })
-  }
-  const dir = await filledDataDir()
-  await work({ BATON_DATA_DIR: dir })
-  rmSync(dir, { recursive: true, force: true })
+  const { env, remove } = await ownDatabase()
+  await work(env)
+  await remove()
 }
 
 async function inDatabase<T>(env: Env, work: (db: Db) => Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -57,6 +58,23 @@ async function postgresTemplate(project: TestProject, url: string) {
   return async () => {
     const { rows } = await admin.query('select datname from pg_database where datname like $1', [`${name}%`])
     for (const { datname } of rows) await admin.query(`drop database "${datname}" with (force)`)
+    await admin.end()
+  }
+}
+
+/** Returns the name of the copy. */
+export async function copyInPostgres(url: string, template: string): Promise<string> {
+  const name = `${template}_${randomUUID().replaceAll('-', '')}`
+  await inServer(url, (admin) => admin.query(`create database ${name} template ${template}`))
+  return name
+}
+
+export async function inServer(url: string, work: (admin: pg.Client) => Promise<unknown>) {
+  const admin = new pg.Client({ connectionString: url })
+  await admin.connect()
+  try {
+    await work(admin)
+  } finally {
     await admin.end()
   }
 }

@@ -1,8 +1,6 @@
-import { randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { filledDataDir, withEmptyDatabase } from '../../test/empty-databases.ts'
+import { ownDatabase } from '../../test/empty-databases.ts'
 import { test, verifies } from '../../test/harness.ts'
 import { ServiceProcess } from '../../test/service-process.ts'
 import { rowsOfWorkspace } from '../../test/workspace-rows.ts'
@@ -14,13 +12,9 @@ import { sql } from '../db/sql.ts'
 type Env = Record<string, string>
 
 async function withEnv(work: (env: Env) => Promise<void>) {
-  if (process.env.DATABASE_URL) {
-    const key = randomBytes(32).toString('base64')
-    return withEmptyDatabase((url) => work({ DATABASE_URL: url, BATON_SECRET_KEY: key }))
-  }
-  const dir = await filledDataDir()
-  await work({ BATON_DATA_DIR: dir })
-  rmSync(dir, { recursive: true, force: true })
+  const { env, remove } = await ownDatabase()
+  await work(env)
+  await remove()
 }
 
 /** Opens the database of a service that does not run. */

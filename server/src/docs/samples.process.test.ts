@@ -454,8 +454,7 @@ test('every SDK sample succeeds', async ({ startApp, smtp }) => {
   expect(results).toEqual({})
 }, 180_000)
 
-// Uses no database, so it need not run again on PostgreSQL.
-test.skipIf(process.env.DATABASE_URL)('every SDK sample compiles in strict mode', async () => {
+test('every SDK sample compiles in strict mode', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'samples-'))
   onTestFinished(() => rm(directory, { recursive: true }))
   const samples = operations.flatMap(([name, operation]) => {

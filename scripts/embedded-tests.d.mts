@@ -1,0 +1,2 @@
+export const embeddedTests: string[]
+export const repeatedOnPostgres: string[]
