@@ -1,4 +1,4 @@
-import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
+import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, tabTo, test, verifies } from './baton.ts'
 import { changedSession, changesOf, expectAtTop, fileIn, fileOf, omittedFile, viewer } from './changes.ts'
 
 const door = fileOf('src/door.ts', [
@@ -77,10 +77,7 @@ test(
 
     // One number of each file is in the order of Tab, the arrow keys reach the others.
     const header = fileIn(page, 'src/door.ts').getByRole('button', { expanded: true })
-    await expect(async () => {
-      await page.keyboard.press('Tab')
-      await expect(header).toBeFocused({ timeout: 100 })
-    }).toPass()
+    await tabTo(header)
     await page.keyboard.press('Tab')
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('ArrowDown')

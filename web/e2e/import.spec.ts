@@ -11,7 +11,7 @@ test(
     await page.goto('/settings/import')
     await page.getByRole('button', { name: 'Import issues' }).first().click()
     const dialog = page.getByRole('dialog', { name: 'Import issues' })
-    const rows = Array.from({ length: 3000 }, (_, index) =>
+    const rows = Array.from({ length: 1200 }, (_, index) =>
       linearRow({ Title: `Imported ${index}`, Creator: 'Grace Hopper', Status: index === 0 ? 'Simmering' : 'Todo' }),
     )
     await dialog
@@ -19,7 +19,7 @@ test(
       .setInputFiles({ name: 'linear.csv', mimeType: 'text/csv', buffer: Buffer.from(linearCsv(rows)) })
     await dialog.getByRole('button', { name: 'Read' }).click()
     await expect(page.getByRole('status').getByText('Ready')).toBeVisible({ timeout: 30_000 })
-    await expect(page.getByRole('row', { name: /issues/i })).toContainText('3000')
+    await expect(page.getByRole('row', { name: /issues/i })).toContainText('1200')
     await expect(page.getByRole('list', { name: 'Problems' })).toContainText('Simmering')
     expect((await api.listIssues({ query: 'Imported' })).data).toEqual([])
     await checkAxe(page)
@@ -39,7 +39,7 @@ test(
     await page.getByRole('button', { name: 'Start import' }).click()
     await expect(page.getByRole('status').getByText('Done')).toBeVisible({ timeout: 90_000 })
     const seen = await page.evaluate(() => [...(window as unknown as { progressSeen: Set<string> }).progressSeen])
-    const batches = seen.filter((text) => /^Running: issues, \d+ of 3000/.test(text))
+    const batches = seen.filter((text) => /^Running: issues, \d+ of 1200/.test(text))
     expect(batches.length, seen.join('\n')).toBeGreaterThan(1)
     await page.setViewportSize(narrow)
     expect(await scrolledSideways(page)).toEqual([])
@@ -48,7 +48,7 @@ test(
     await expect(page).toHaveURL(/\/issues/)
     await page.goto('/settings/import')
     await page.setViewportSize({ width: 1280, height: 800 })
-    await expect(page.getByRole('list', { name: 'Imports' })).toContainText('3,000 issues created')
+    await expect(page.getByRole('list', { name: 'Imports' })).toContainText('1,200 issues created')
     await page.setViewportSize(narrow)
     const [{ code } = { code: '' }] = (await api.listIssues({ query: 'Imported 0' })).data
     await page.goto(`/issue/${code}`)
