@@ -18,8 +18,6 @@ const shared: TestProjectInlineConfiguration['test'] = {
   isolate: false,
   testTimeout: 60_000,
   hookTimeout: 60_000,
-  // As in web/e2e: CI retries a failed test once and lists it.
-  retry: process.env.CI ? 1 : 0,
   // Dependencies of these also have a `source` condition, with TypeScript that Node cannot run.
   server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource/] } },
 }

@@ -10,7 +10,7 @@ const firstValue = () => {
   return values[0]
 }
 
-test('a property repeats its values within a test, so that a retry repeats a failure', () => {
+test('all properties of a test have the same seed', () => {
   expect(fc.readConfigureGlobal().seed).toEqual(expect.any(Number))
   expect(firstValue()).toBe(firstValue())
 })

@@ -250,11 +250,11 @@ describe('the last lines of a CI run', () => {
     expect(lines.at(-1)).toBe(`${output.length === 0 ? 5 : 10} passed, 1 failed`)
   })
 
-  test('fail when more than two tests passed only when retried', () => {
+  test('fail when more than one test passed only when retried', () => {
     const retried = (count) => part('npm test', 0, ...Array(count).fill('≈ a: b'), '5 passed, 0 failed')
-    expect(summaryOf([retried(2)]).failed).toBe(0)
-    expect(summaryOf([retried(2), retried(1)])).toMatchObject({ failed: 1 })
-    expect(summaryOf([retried(3)]).lines).toContain('✗ 3 tests passed only when retried; at most 2 may')
+    expect(summaryOf([retried(1)]).failed).toBe(0)
+    expect(summaryOf([retried(1), retried(1)])).toMatchObject({ failed: 1 })
+    expect(summaryOf([retried(2)]).lines).toContain('✗ 2 tests passed only when retried; at most 1 may')
   })
 
   test('fail when no part has shown a requirement', () => {

@@ -1,7 +1,7 @@
 // The last lines of a CI run.
 
-/** A test that passes only when retried has a bug, or the product has. A slow machine may cause a few. */
-export const mostRetried = 2
+/** Only browser tests are retried. One that passes only then has a bug, or the product has. */
+const mostRetried = 1
 
 /**
  * From the title, exit code, output lines and seconds of each part: its failures (✗), tests that passed only when

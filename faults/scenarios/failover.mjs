@@ -91,8 +91,6 @@ async function failInTurn(cluster, { pace }) {
 
 async function fail(cluster, fault, routes, pace) {
   await cluster.untilHealthy()
-  const primary = await cluster.leader()
-  const standby = cluster.other(primary)
   const loads = []
   for (const { name, services } of routes) {
     const ledger = await Ledger.start()
@@ -102,6 +100,10 @@ async function fail(cluster, fault, routes, pace) {
   }
   for (const { workload } of loads) workload.start()
   await sleep(warmUpMs)
+  // Not before the load: on a busy machine the primary can change while the databases are filled.
+  await cluster.untilHealthy()
+  const primary = await cluster.leader()
+  const standby = cluster.other(primary)
   const connection = await cluster.connect(standby)
   const at = performance.now()
   await fault.inject(cluster, primary)

@@ -1,4 +1,5 @@
 import { checkAxe, expect, narrow, scrolledSideways, signedIn, tabTo, test, verifies } from './baton.ts'
+import { settled } from './screens.ts'
 
 test(
   'a member deletes the account with the keyboard, and others see "Deleted person"',
@@ -41,6 +42,8 @@ test(
     const { owner } = company
     await signedIn(page, owner)
     await page.goto('/settings/account')
+    // Sections above the button load one after another and move it.
+    await settled(page)
     await page.getByRole('button', { name: 'Delete account' }).click()
     faults.expect(/status of 409/)
     await page.getByLabel(/^Type .* to confirm$/).fill(owner.email)
