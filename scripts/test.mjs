@@ -47,12 +47,24 @@ const total = { passed: 0, failed: 0, skipped: 0 }
 /** Lines to repeat at the end. */
 const notes = []
 
+/** The URL of a temporary PostgreSQL server for the tests. */
+let postgres
+
 await main(async () => {
   if (flags.kind && ![...kinds, 'browser'].includes(flags.kind))
     throw new StepFailed(`--kind must be unit, service, process or browser, not ${flags.kind}`)
   await install()
   if (flags['checks-only']) return checks()
   if (flags.kind === 'unit') return void (await vitest({ kinds: ['unit'], args: files }))
+  // A missing program is installed in CI.
+  if (flags.embedded || !(flags.postgres || process.env.CI || installedPostgres())) return tests()
+  await withPostgres((url) => {
+    postgres = url
+    return tests()
+  })
+})
+
+async function tests() {
   if (flags.changed) return changed()
   if (files.length > 0) return someFiles()
   if (flags.kind === 'browser') {
@@ -70,7 +82,7 @@ await main(async () => {
   await check('Building the web app', buildWeb)
   const suites = [await vitest(), await browserTests()]
   await check('Requirements', () => requirements(suites))
-})
+}
 
 // A failure before the first test counts too.
 if (process.exitCode && total.failed === 0) total.failed = 1
@@ -131,24 +143,16 @@ async function changed() {
 
 /** On PostgreSQL where it is installed, but for scripts/embedded-tests.mjs, and on the embedded database elsewhere. */
 async function vitest({ kinds: chosen, args = [] } = {}) {
-  // A missing program is installed in CI.
-  const onPostgres = chosen?.[0] !== 'unit' && !flags.embedded && (process.env.CI || installedPostgres())
-  const needed = chosen?.flatMap((kind) => [
-    kind,
-    ...(kind === 'unit' || flags.postgres || !onPostgres ? [] : ['embedded']),
-  ])
-  const only = [...new Set(needed)].flatMap((name) => ['--project', name])
-  const runOn = (env, title) =>
-    suite('tests', title, bin('vitest'), ['run', ...only, ...args], {
-      DATABASE_URL: '',
-      ...env,
-      ...(flags.times ? { BATON_TEST_TIMES: '1' } : {}),
-    })
-  if (flags.postgres) return withPostgres((url) => runOn({ DATABASE_URL: url }, 'Tests on PostgreSQL'))
-  if (!onPostgres) return runOn({}, chosen?.[0] === 'unit' ? 'Unit tests' : 'Tests on the embedded database')
-  return withPostgres((url) =>
-    runOn({ BATON_TEST_POSTGRES: url }, 'Tests on PostgreSQL, with the embedded database for its own'),
-  )
+  const hasEmbedded = postgres && !flags.postgres
+  const projects = chosen && [...chosen, ...(hasEmbedded ? ['embedded'] : [])]
+  const only = projects?.flatMap((name) => ['--project', name]) ?? []
+  const database = postgres ? (flags.postgres ? 'PostgreSQL alone' : 'PostgreSQL') : 'the embedded database'
+  const title = chosen?.[0] === 'unit' ? 'Unit tests' : `Tests on ${database}`
+  return suite('tests', title, bin('vitest'), ['run', ...only, ...args], {
+    DATABASE_URL: flags.postgres ? postgres : '',
+    ...(hasEmbedded ? { BATON_TEST_POSTGRES: postgres } : {}),
+    ...(flags.times ? { BATON_TEST_TIMES: '1' } : {}),
+  })
 }
 
 /** Finds or installs a browser. Without one, the tests are only listed, which counts as a failure in CI. */
@@ -167,7 +171,11 @@ async function browserTests(specs = []) {
     notes.push(`${process.env.CI ? '✗' : '▲'} ${skipped} BROWSER TESTS WERE SKIPPED: ${error.message}`)
     return listed
   }
-  return suite('browser', `Tests in ${executable}`, bin('playwright'), playwright, { BATON_CHROMIUM: executable })
+  return suite('browser', `Tests in ${executable}`, bin('playwright'), playwright, {
+    BATON_CHROMIUM: executable,
+    ...(specs.length === 0 ? { BATON_TEST_ALL: '1' } : {}),
+    ...(postgres ? { BATON_TEST_POSTGRES: postgres } : {}),
+  })
 }
 
 /** Runs the tests, adds to the counts, and returns the requirements that they verified or left to another suite. */

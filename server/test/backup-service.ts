@@ -18,8 +18,9 @@ import { sql } from '../src/db/sql.ts'
 import { createLog, type Logger } from '../src/log.ts'
 import { openStorage } from '../src/storage-check.ts'
 import { TestClock } from './clock.ts'
+import { withDatabase } from './postgres.ts'
 import { newDataDir } from './service-process.ts'
-import { dataOf, withDatabase } from './template.ts'
+import { dataOf } from './template.ts'
 
 export function newFolder() {
   const dir = newDataDir()

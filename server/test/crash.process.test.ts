@@ -7,9 +7,9 @@ import { expect } from 'vitest'
 import { duplicatesOf, type Evidence, problemsOf } from '../../faults/check.mjs'
 import { filledDataDir } from './empty-databases.ts'
 import { test as base, verifies } from './harness.ts'
+import { withDatabase } from './postgres.ts'
 import { isSigned, type Received, type Receiver } from './receiver.ts'
 import { ServiceProcess } from './service-process.ts'
-import { withDatabase } from './template.ts'
 
 // The short version of `npm run faults`. On PostgreSQL the first kill ends both processes, the second one of them.
 const kills = process.env.BATON_LONG ? 4 : 2

@@ -4,7 +4,7 @@ import { Db, type Driver } from '../src/db/database.ts'
 import { openEmbedded } from '../src/db/embedded.ts'
 import { connectPostgres } from '../src/db/postgres.ts'
 import { Sql, sql } from '../src/db/sql.ts'
-import { copyInPostgres, withDatabase } from './template.ts'
+import { copyInPostgres, withDatabase } from './postgres.ts'
 
 /** An empty, migrated database. */
 export async function openTestDatabase(): Promise<Db> {

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { inject } from 'vitest'
+import { copyInPostgres, inServer, withDatabase } from './postgres.ts'
 import { newDataDir } from './service-process.ts'
-import { copyInPostgres, dataOf, inServer, withDatabase } from './template.ts'
+import { dataOf } from './template.ts'
 
 /** A data directory with an empty, migrated database, which opens faster than a new one is created. */
 export async function filledDataDir() {

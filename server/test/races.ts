@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { type Sql, sql } from '../src/db/sql.ts'
 import type { TestApp } from './harness.ts'
-import { withDatabase } from './template.ts'
+import { withDatabase } from './postgres.ts'
 
 /**
  * Starts requests while another connection holds a lock that they need, and releases it once several wait for it, so

@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -11,6 +10,7 @@ import { Db } from '../src/db/database.ts'
 import { openEmbedded } from '../src/db/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { connectPostgres } from '../src/db/postgres.ts'
+import { withDatabase } from './postgres.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -60,27 +60,4 @@ async function postgresTemplate(project: TestProject, url: string) {
     for (const { datname } of rows) await admin.query(`drop database "${datname}" with (force)`)
     await admin.end()
   }
-}
-
-/** Returns the name of the copy. */
-export async function copyInPostgres(url: string, template: string): Promise<string> {
-  const name = `${template}_${randomUUID().replaceAll('-', '')}`
-  await inServer(url, (admin) => admin.query(`create database ${name} template ${template}`))
-  return name
-}
-
-export async function inServer(url: string, work: (admin: pg.Client) => Promise<unknown>) {
-  const admin = new pg.Client({ connectionString: url })
-  await admin.connect()
-  try {
-    await work(admin)
-  } finally {
-    await admin.end()
-  }
-}
-
-export function withDatabase(url: string, name: string) {
-  const result = new URL(url)
-  result.pathname = `/${name}`
-  return result.href
 }

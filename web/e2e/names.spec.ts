@@ -1,15 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { BatonClient } from '@baton/sdk'
 import type { Page } from '@playwright/test'
 import { Db } from '../../server/src/db/database.ts'
 import { openEmbedded } from '../../server/src/db/embedded.ts'
+import { connectPostgres } from '../../server/src/db/postgres.ts'
 import { sql } from '../../server/src/db/sql.ts'
 import { ServiceProcess } from '../../server/test/service-process.ts'
 import { expect, signedIn, test } from './baton.ts'
 import { createCompany } from './company.ts'
-import { copyOfTemplate } from './template.ts'
+import { ownDatabase } from './template.ts'
 
 const override = '\u202E'
 const redirect_uri = 'https://robots.example.com/callback'
@@ -44,14 +44,18 @@ const readsLeftToRight = (page: Page, name: string, words: string) =>
 
 test('a name stored before the rules for names does not turn the sentences around it', async ({ page, faults }) => {
   faults.allow(/ERR_CONNECTION_(REFUSED|RESET)|dynamically imported/) // the service ends before the page has loaded everything
-  const dir = copyOfTemplate()
-  const env = { BATON_DATA_DIR: dir, BATON_ROLE: 'all' }
+  const { env, remove } = await ownDatabase()
   let service = await ServiceProcess.start(env)
   try {
     const { owner, member } = await createCompany(service.url)
     const { app, client_id } = await owner.api.createAgentApp(manifest)
     await service.kill('SIGTERM')
-    const db = new Db(await openEmbedded({ dataDir: join(dir, 'db') }))
+    const { DATABASE_URL, BATON_DATA_DIR = '' } = env
+    const db = new Db(
+      DATABASE_URL
+        ? connectPostgres(DATABASE_URL, () => {})
+        : await openEmbedded({ dataDir: join(BATON_DATA_DIR, 'db') }),
+    )
     await db.run(sql`update agent_apps set name = ${`Robot${override}`} where id = ${app.id}`)
     await db.run(sql`update users set display_name = ${`Mona${override}`} where id = ${member.id}`)
     await db.close()
@@ -79,6 +83,6 @@ test('a name stored before the rules for names does not turn the sentences aroun
   } finally {
     await page.close()
     await service.kill('SIGTERM')
-    rmSync(dir, { recursive: true, force: true })
+    await remove()
   }
 })

@@ -1,6 +1,4 @@
 import { createHmac } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import {
   expect,
   keyboardOnly,
@@ -12,12 +10,12 @@ import {
   test,
   verifies,
 } from './baton.ts'
+import type { Service } from './service.ts'
 
 test.use({ mail: true })
 
 /** The link in a mail about mentions. */
-function linkFor({ url, dir }: { url: string; dir: string }, { id, workspaceId }: Person) {
-  const secretKey = Buffer.from(readFileSync(join(dir, 'secret.key'), 'utf8'), 'base64')
+function linkFor({ url, secretKey }: Service, { id, workspaceId }: Person) {
   const text = `${id.slice(4)}.${workspaceId.slice(4)}.m`
   const mac = createHmac('sha256', secretKey).update(`unsubscribe\0${text}`).digest().subarray(0, 16)
   return `${url}/mail/unsubscribe/${text}.${mac.toString('base64url')}`

@@ -41,8 +41,8 @@ export default defineConfig({
     locale: 'en-GB',
     timezoneId: 'UTC',
     contextOptions: { reducedMotion: 'reduce' },
-    // Recording every test takes a third longer.
-    trace: process.env.CI ? 'off' : 'retain-on-failure',
+    // Recording takes a third longer, so a run of all tests does without.
+    trace: process.env.BATON_TEST_ALL ? 'off' : 'retain-on-failure',
     screenshot: 'only-on-failure',
     launchOptions: { args: browserArgs, ...(executablePath ? { executablePath } : {}) },
   },

@@ -1,6 +1,5 @@
-import { rmSync } from 'node:fs'
 import { ServiceProcess } from '../../server/test/service-process.ts'
-import { copyOfTemplate } from './template.ts'
+import { ownDatabase } from './template.ts'
 
 /** Settings of the service that a spec changes, by the names in docs/guides/running.md. */
 export type Settings = Record<string, string>
@@ -28,29 +27,28 @@ export const nothingListens: Settings = {
 export interface Service {
   /** The address that the browser opens, and the service's own public URL. */
   url: string
-  /** Its data directory. */
-  dir: string
+  secretKey: Buffer
   /** The log output so far. */
   log(): string
 }
 
-/** Runs `work` with a service in its own process, on an empty embedded database or the demo. */
+/** Runs `work` with a service in its own process, on an empty database or the demo. */
 export async function withService(settings: Settings, work: (service: Service) => Promise<void>) {
-  const dir = copyOfTemplate()
+  const { env, secretKey, remove } = await ownDatabase()
   try {
     const service = await ServiceProcess.start({
-      BATON_DATA_DIR: dir,
+      ...env,
       BATON_ROLE: 'all',
       // The agents and receivers of the tests listen on localhost.
       BATON_WEBHOOK_ALLOW: 'localhost',
       ...settings,
     })
     try {
-      await work({ dir, url: service.url.replace('127.0.0.1', 'localhost'), log: () => service.output })
+      await work({ secretKey, url: service.url.replace('127.0.0.1', 'localhost'), log: () => service.output })
     } finally {
       await service.kill('SIGTERM')
     }
   } finally {
-    rmSync(dir, { recursive: true, force: true })
+    await remove()
   }
 }
