@@ -290,6 +290,14 @@ test('many processes wake one endpoint while others record for it', { skip: !pro
   const url = withDatabase(process.env.DATABASE_URL as string, database?.name ?? '')
   const warnings: unknown[] = []
   const log = { ...app.ctx.log, warn: (...what: unknown[]) => warnings.push(what) } as unknown as typeof app.ctx.log
+  // Other tests used the database before.
+  const deadlocks = async () =>
+    (
+      await app.ctx.db.row<{ count: number }>(
+        sql`select deadlocks as count from pg_stat_database where datname = current_database()`,
+      )
+    )?.count
+  const before = await deadlocks()
   let waking = true
   const others = Array.from({ length: 4 }, () => new Db(connectPostgres(url, () => {})))
   const wakers = others.map(async (db) => {
@@ -309,10 +317,7 @@ test('many processes wake one endpoint while others record for it', { skip: !pro
   waking = false
   for (const count of await Promise.all(wakers)) expect(count).toBeGreaterThan(10)
   expect(warnings).toEqual([])
-  const [deadlocks] = await app.ctx.db.rows<{ count: number }>(
-    sql`select deadlocks as count from pg_stat_database where datname = current_database()`,
-  )
-  expect(deadlocks?.count).toBe(0)
+  expect(await deadlocks()).toBe(before)
   for (const db of others) await db.close()
 })
 
