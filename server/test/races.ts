@@ -49,3 +49,11 @@ async function waitingForLocks(client: pg.Client): Promise<number> {
     where datname = current_database() and wait_event_type = 'Lock'`)
   return rows[0].count
 }
+
+/** How many there were in the database, also during earlier tests. */
+export async function deadlocksIn({ ctx }: TestApp): Promise<number> {
+  const row = await ctx.db.row<{ deadlocks: number }>(
+    sql`select deadlocks::int from pg_stat_database where datname = current_database()`,
+  )
+  return row?.deadlocks ?? 0
+}

@@ -3,6 +3,7 @@ import { type Conversation, type SessionScene, sessionScene } from '../../test/a
 import { accepted } from '../../test/calls.ts'
 import type { Response } from '../../test/client.ts'
 import { test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
+import { deadlocksIn } from '../../test/races.ts'
 import { sql } from '../db/sql.ts'
 
 type Ending = (scene: SessionScene, issueId: string) => Promise<Response>
@@ -99,16 +100,14 @@ describe('during concurrent writes', () => {
     verifiesOnPostgres('activity.seq-increasing-under-concurrency', 'session.ended-refuses-writes'),
     async ({ startApp }) => {
       const app = await startApp()
+      const before = await deadlocksIn(app)
       for (const [, ending] of Object.values(endings)) {
         const scene = await sessionScene(app)
         const session = await scene.delegated()
         const issueId = (await session.get()).issue?.id as string
         await writeAndEnd(session, () => ending(scene, issueId))
       }
-      const counted = await app.ctx.db.row<{ deadlocks: number }>(
-        sql`select deadlocks::int from pg_stat_database where datname = current_database()`,
-      )
-      expect(counted).toEqual({ deadlocks: 0 })
+      expect(await deadlocksIn(app)).toBe(before)
     },
   )
 })

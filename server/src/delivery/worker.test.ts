@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { OtherWorker, timedOut } from '../../test/other-worker.ts'
 import { withDatabase } from '../../test/postgres.ts'
+import { deadlocksIn } from '../../test/races.ts'
 import { Receiver } from '../../test/receiver.ts'
 import { systemClock } from '../clock.ts'
 import { Db } from '../db/database.ts'
@@ -290,14 +291,7 @@ test('many processes wake one endpoint while others record for it', { skip: !pro
   const url = withDatabase(process.env.DATABASE_URL as string, database?.name ?? '')
   const warnings: unknown[] = []
   const log = { ...app.ctx.log, warn: (...what: unknown[]) => warnings.push(what) } as unknown as typeof app.ctx.log
-  // Other tests used the database before.
-  const deadlocks = async () =>
-    (
-      await app.ctx.db.row<{ count: number }>(
-        sql`select deadlocks as count from pg_stat_database where datname = current_database()`,
-      )
-    )?.count
-  const before = await deadlocks()
+  const before = await deadlocksIn(app)
   let waking = true
   const others = Array.from({ length: 4 }, () => new Db(connectPostgres(url, () => {})))
   const wakers = others.map(async (db) => {
@@ -317,7 +311,7 @@ test('many processes wake one endpoint while others record for it', { skip: !pro
   waking = false
   for (const count of await Promise.all(wakers)) expect(count).toBeGreaterThan(10)
   expect(warnings).toEqual([])
-  expect(await deadlocks()).toBe(before)
+  expect(await deadlocksIn(app)).toBe(before)
   for (const db of others) await db.close()
 })
 
