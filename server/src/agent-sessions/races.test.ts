@@ -4,7 +4,6 @@ import { accepted } from '../../test/calls.ts'
 import type { Response } from '../../test/client.ts'
 import { test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
 import { deadlocksIn } from '../../test/races.ts'
-import { sql } from '../db/sql.ts'
 
 type Ending = (scene: SessionScene, issueId: string) => Promise<Response>
 
