@@ -60,6 +60,7 @@ test('needs a recent login', async ({ app }) => {
 test('a token with a changed character is refused without a query', verifies('token.checksum'), async ({ app }) => {
   const { member } = await app.workspace()
   const { token } = await create(member)
+  await app.endpointsWoken()
   await responsesSettled(app.ctx)
   const queries = (['row', 'rows', 'run', 'tx'] as const).map((method) => vi.spyOn(app.ctx.db, method))
   const asked = () => queries.reduce((sum, { mock }) => sum + mock.calls.length, 0)
