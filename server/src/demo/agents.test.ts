@@ -395,6 +395,7 @@ describe.skipIf(!process.env.DATABASE_URL)('in several processes', () => {
     expect(now[0]).not.toBe(first)
     const ada = await signIn(app)
     const id = await delegateToScout(ada)
-    await pass(app, other, 60, async () => (await stateOf(ada, id)) === 'awaitingInput')
+    // On a busy machine the other process can learn of an attempt too late; it is repeated after a minute.
+    await pass(app, other, 130, async () => (await stateOf(ada, id)) === 'awaitingInput')
   })
 })

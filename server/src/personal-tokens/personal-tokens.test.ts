@@ -60,10 +60,11 @@ test('needs a recent login', async ({ app }) => {
 test('a token with a changed character is refused without a query', verifies('token.checksum'), async ({ app }) => {
   const { member } = await app.workspace()
   const { token } = await create(member)
-  await app.endpointsWoken()
   await responsesSettled(app.ctx)
   const queries = (['row', 'rows', 'run', 'tx'] as const).map((method) => vi.spyOn(app.ctx.db, method))
-  const asked = () => queries.reduce((sum, { mock }) => sum + mock.calls.length, 0)
+  // Hints of earlier changes reach other processes with a delay.
+  const isHint = ([asked]: unknown[]) => String((asked as { text?: string }).text).includes('pg_notify')
+  const asked = () => queries.flatMap(({ mock }) => mock.calls as unknown[][]).filter((call) => !isHint(call)).length
   try {
     for (const [index, character] of [...token].entries()) {
       const wrong = `${token.slice(0, index)}${character === 'x' ? 'y' : 'x'}${token.slice(index + 1)}`
