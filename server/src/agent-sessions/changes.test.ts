@@ -26,7 +26,10 @@ const changes = (more: object = {}) =>
     files_total: 2,
     additions: 3,
     deletions: 1,
-    files: [file('src/door.ts'), file('logo.png', { patch: null, omitted: 'binary', additions: null })],
+    files: [
+      file('src/door.ts', { old_path: 'src/window.ts', status: 'renamed' }),
+      file('logo.png', { patch: null, omitted: 'binary', additions: null }),
+    ],
     ...more,
   }) as NewChanges
 const ofSize = (bytes: number, count = 1) =>

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -40,20 +41,32 @@ const rewritten = async (change: (text: string) => string) => {
   return bytes
 }
 
-test('a backup is a line of JSON, a COPY block for each table, and a line of JSON', async () => {
-  const bytes = await whole()
-  const text = gunzipSync(bytes).toString()
-  expect(text).toContain(
-    '\nCOPY a (id, text) FROM stdin;\n1\tx\\\\.\n2\t\\N\n\\.\nCOPY b (id) FROM stdin;\n\\.\n{"tables":',
-  )
-  const reader = new BackupReader(Readable.from([bytes]))
-  expect(await reader.header()).toEqual(header)
-  const found: string[] = []
-  for await (const block of reader.blocks())
-    for await (const chunk of block.lines) found.push(`${block.name}: ${Buffer.from(chunk)}`)
-  expect(found.join('')).toBe('a: 1\tx\\\\.\n2\t\\N\n')
-  expect(reader.footer?.tables.a?.rows).toBe(2)
-})
+test(
+  'a backup is a line of JSON, a COPY block for each table, and a line of JSON',
+  verifies('backup.one-format'),
+  async () => {
+    const bytes = await whole()
+    const text = gunzipSync(bytes).toString()
+    expect(text).toContain(
+      '\nCOPY a (id, text) FROM stdin;\n1\tx\\\\.\n2\t\\N\n\\.\nCOPY b (id) FROM stdin;\n\\.\n{"tables":',
+    )
+    const reader = new BackupReader(Readable.from([bytes]))
+    expect(await reader.header()).toEqual(header)
+    const found: string[] = []
+    for await (const block of reader.blocks())
+      for await (const chunk of block.lines) found.push(`${block.name}: ${Buffer.from(chunk)}`)
+    expect(found.join('')).toBe('a: 1\tx\\\\.\n2\t\\N\n')
+    const sha256 = (block: string) => createHash('sha256').update(block).digest('hex')
+    expect(reader.footer?.tables).toEqual({
+      a: {
+        rows: 2,
+        sum: expect.any(String),
+        sha256: sha256('COPY a (id, text) FROM stdin;\n1\tx\\\\.\n2\t\\N\n\\.\n'),
+      },
+      b: { rows: 0, sum: '0', sha256: sha256('COPY b (id) FROM stdin;\n\\.\n') },
+    })
+  },
+)
 
 describe('a damaged backup', { timeout: 180_000 }, () => {
   test('is refused with any byte changed', verifies('backup.restore-damaged'), async () => {

@@ -243,11 +243,15 @@ test('a thread is hidden with its subject, and from other users', {
   await assign(gone)
   await assign(kept)
   expect(await titles()).toEqual(['Kept', 'Gone', 'Hidden'])
+  const project = (await owner.post('/projects', { title: 'Project' })).body
+  await mention(project)
+  expect(await titles()).toEqual(['Project', 'Kept', 'Gone', 'Hidden'])
   await owner.put(`/issues/${hidden.id}`, { personal: true })
+  await owner.put(`/projects/${project.id}`, { personal: true })
   await owner.delete(`/issues/${gone.id}`)
   expect(await titles()).toEqual(['Kept'])
   expect(await titles('?unread=true')).toEqual(['Kept'])
-  for (const { id } of [hidden, gone]) {
+  for (const { id } of [hidden, project, gone]) {
     const refused = await app.unchanged(() => change(id, { archived: true }))
     expect(refused).toMatchObject({ status: 404, body: { code: 'RESOURCE_NOT_FOUND' } })
   }

@@ -184,15 +184,16 @@ test('the account shows its sign-in methods', verifies('account.read'), async ({
   await withPasskey(app, eve)
   const now = app.clock.now()
   await app.ctx.db.run(sql`
-    update users set email_verified_at = ${now}, pending_email = 'next@example.com', mail_problem = '550 unknown user'
+    update users set email_verified_at = ${now}, pending_email = 'next@example.com', mail_problem = '550 unknown user',
+      password_hash = null, time_zone = 'Asia/Tokyo'
     where id = ${ada.user.id}`)
   expect((await ada.get('/auth/account')).body).toEqual({
     display_name: ada.user.display_name,
     email: ada.user.email,
     email_verified: true,
     pending_email: 'next@example.com',
-    has_password: true,
-    time_zone: 'UTC',
+    has_password: false,
+    time_zone: 'Asia/Tokyo',
     mail_problem: '550 unknown user',
     identities: [{ id: identity, provider_id: 'company', email: 'ada@company.example', created_at: now.toISOString() }],
     passkeys: 1,

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { type TestApp, type TestPerson, test, verifies, within } from '../../test/harness.ts'
 import { programOf } from '../../test/oauth.ts'
+import { linkIn } from '../../test/smtp.ts'
 import { SsoBrowser, ssoScene } from '../../test/sso.ts'
 import { sql } from '../db/sql.ts'
 
@@ -22,6 +23,9 @@ const signIn = (app: TestApp, { user, password }: TestPerson) =>
 test('refuses all other ways in', verifies('sso.only-refuses-other-ways'), async ({ startApp, smtp }) => {
   const { app, issuer, member, turnOn } = await scene(startApp, smtp.env)
   expect((await app.anonymous.get('/instance')).body).toMatchObject({ passkeys: true, sso: { only: false } })
+  await app.anonymous.post('/auth/password-reset', { email: member.user.email })
+  await app.sendMails()
+  const { hash } = new URL(linkIn(smtp.to(member.user.email), '/reset-password'))
   turnOn()
   const required = { status: 403, body: { code: 'SSO_REQUIRED' } }
   const { anonymous } = app
@@ -38,7 +42,11 @@ test('refuses all other ways in', verifies('sso.only-refuses-other-ways'), async
     ['reset', () => anonymous.post('/auth/password-reset', { email: member.user.email })],
     [
       'reset by a link',
-      () => anonymous.post('/auth/password-reset/confirm', { token: 'x', new_password: 'a password' }),
+      () =>
+        anonymous.post('/auth/password-reset/confirm', {
+          token: new URLSearchParams(hash.slice(1)).get('token'),
+          new_password: 'a password',
+        }),
     ],
   ]
   for (const [what, call] of refused) {
