@@ -146,16 +146,20 @@ test(
       const { id, owner, member, robot, outside, issueIn, delegated, sessions, reread } = scene
       const issues = [(await delegated()).issue, await issueIn(outside.id, { assignee_id: owner.user.id })]
       await done(member.put(`/issues/${issues[1].id}`, { delegate_id: robot.userId }))
+      const finished = await issueIn(outside.id, { assignee_id: owner.user.id })
+      await done(member.put(`/issues/${finished.id}`, { delegate_id: robot.userId }))
+      await done(member.put(`/issues/${finished.id}`, { status: 'done' }))
+      issues.push(finished)
       const project = await done(member.post('/projects', { title: 'A plan' }))
       await say(member, project, at(robot))
       await say(member, issues[0], at(robot))
-      expect(await sessions()).toHaveLength(4)
+      expect(await sessions()).toHaveLength(5)
       app.clock.advance({ seconds: 5 })
       const arrived = await scene.receivedDuring(async () => {
         const events = await eventsOf(app, id, () =>
           owner.delete(gone === 'app' ? `/agent-apps/${robot.app.id}` : `/installations/${robot.installationId}`),
         )
-        expect(names(events)).toEqual(['Issue update', 'Issue update', 'OAuthApp revoked'])
+        expect(names(events)).toEqual(['Issue update', 'Issue update', 'Issue update', 'OAuthApp revoked'])
       })
       expect(eventNames(arrived)).toEqual(['OAuthApp revoked'])
       for (const issue of issues)

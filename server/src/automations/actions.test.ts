@@ -48,6 +48,16 @@ describe('create_issue', () => {
         label_ids: [label.id],
         team_id: team.id,
       })
+      // What the action does not name comes from the template.
+      const plain = [{ type: 'create_issue', template_id: template.id }]
+      await done(member.put(`/automations/${automation.id}`, { actions: plain }))
+      app.clock.advance({ hours: 24 })
+      await work()
+      expect(await issue((await runsOf(automation))[0]?.actions[0]?.subject_id as string)).toMatchObject({
+        title: 'From it',
+        priority: 'high',
+        type: 'bug',
+      })
       await done(owner.delete(`/templates/${template.id}`))
       app.clock.advance({ hours: 24 })
       expect(names(await eventsOf(app, workspaceId, work))).toEqual([])
@@ -112,6 +122,10 @@ describe('create_issue', () => {
     // Runs are kept for 30 days, the issue of the last one for longer.
     await app.ctx.db.run(sql`delete from automation_runs where automation_id = ${automation.id}`)
     expect(await nextDay()).toMatchObject({ state: 'skipped', reason: 'previous_open' })
+    for (const status of ['qa', 'release']) {
+      await done(member.put(`/issues/${first?.actions[0]?.subject_id}`, { status }))
+      expect(await nextDay()).toMatchObject({ state: 'skipped', reason: 'previous_open' })
+    }
     await done(member.put(`/issues/${first?.actions[0]?.subject_id}`, { status: 'done' }))
     expect(await nextDay()).toMatchObject({ state: 'done' })
   })

@@ -107,7 +107,7 @@ describe('authority', () => {
     'ends with the membership of the team',
     verifies('automation.owner-left-team', 'automation.pause-told', 'automation.enable-checks'),
     async ({ app }) => {
-      const { automate, owner, member, team, newIssue, runsOf, work, commentsOn, reread, inboxOf } =
+      const { automate, owner, admin, member, team, newIssue, runsOf, work, commentsOn, reread, inboxOf } =
         await automationScene(app)
       const automation = await automate()
       await done(owner.delete(`/teams/${team.id}/members/${member.user.id}`))
@@ -116,7 +116,7 @@ describe('authority', () => {
       expect(await runsOf(automation)).toMatchObject([{ state: 'skipped', reason: 'owner_not_allowed' }])
       expect(await commentsOn(made)).toEqual([])
       expect(await reread(automation)).toMatchObject({ state: 'paused', paused_reason: 'owner_not_allowed' })
-      expect(await inboxOf(member, 'automation_paused')).toHaveLength(1)
+      for (const told of [member, owner, admin]) expect(await inboxOf(told, 'automation_paused')).toHaveLength(1)
       const enable = () => member.post(`/automations/${automation.id}/enable`)
       expect(await app.unchanged(enable)).toMatchObject({
         status: 422,
@@ -127,32 +127,38 @@ describe('authority', () => {
     },
   )
 
-  test('ends with the agent', verifies('automation.agent-gone', 'automation.enable-checks'), async ({ app }) => {
-    const { automate, owner, member, robot, reread } = await automationScene(app)
-    const named = [
-      await automate({ actions: [{ type: 'delegate', agent_id: robot.userId }] }),
-      await automate({ actions: [{ type: 'ask_agent', agent_id: robot.userId, text: 'Look.' }] }),
-      await automate({ trigger: { type: 'session', outcomes: ['finished'] }, filter: { agent_id: [robot.userId] } }),
-    ]
-    const other = await automate()
-    await done(owner.delete(`/installations/${robot.installationId}`))
-    for (const automation of named) {
-      expect(await reread(automation)).toMatchObject({ state: 'paused', paused_reason: 'agent_gone' })
-      const refused = await app.unchanged(() => member.post(`/automations/${automation.id}/enable`))
-      expect(refused.status).toBe(422)
-      expect(Object.keys(refused.body.details)[0]).toMatch(/agent_id$/)
-    }
-    expect(await reread(other)).toMatchObject({ state: 'on' })
-    const [first] = named
-    await done(member.put(`/automations/${first?.id}`, { actions: [comment] }))
-    expect(await done(member.post(`/automations/${first?.id}/enable`))).toMatchObject({ state: 'on' })
-  })
+  test(
+    'ends with the agent',
+    verifies('automation.agent-gone', 'automation.pause-told', 'automation.enable-checks'),
+    async ({ app }) => {
+      const { automate, owner, admin, member, robot, reread, inboxOf } = await automationScene(app)
+      const named = [
+        await automate({ actions: [{ type: 'delegate', agent_id: robot.userId }] }),
+        await automate({ actions: [{ type: 'ask_agent', agent_id: robot.userId, text: 'Look.' }] }),
+        await automate({ trigger: { type: 'session', outcomes: ['finished'] }, filter: { agent_id: [robot.userId] } }),
+      ]
+      const other = await automate()
+      await done(owner.delete(`/installations/${robot.installationId}`))
+      for (const told of [member, owner, admin])
+        expect(await inboxOf(told, 'automation_paused')).toHaveLength(named.length)
+      for (const automation of named) {
+        expect(await reread(automation)).toMatchObject({ state: 'paused', paused_reason: 'agent_gone' })
+        const refused = await app.unchanged(() => member.post(`/automations/${automation.id}/enable`))
+        expect(refused.status).toBe(422)
+        expect(Object.keys(refused.body.details)[0]).toMatch(/agent_id$/)
+      }
+      expect(await reread(other)).toMatchObject({ state: 'on' })
+      const [first] = named
+      await done(member.put(`/automations/${first?.id}`, { actions: [comment] }))
+      expect(await done(member.post(`/automations/${first?.id}/enable`))).toMatchObject({ state: 'on' })
+    },
+  )
 
   test(
     'is lost after five failures in a row',
     verifies('automation.failing-pauses', 'automation.pause-told'),
     async ({ app }) => {
-      const { automate, owner, member, newIssue, newProject, work, reread, inboxOf, runsOf } =
+      const { automate, owner, admin, member, newIssue, newProject, work, reread, inboxOf, runsOf } =
         await automationScene(app)
       const project = await newProject()
       const automation = await automate({
@@ -178,7 +184,7 @@ describe('authority', () => {
       expect(await reread(automation)).toMatchObject({ state: 'on' })
       await fail(1)
       expect(await reread(automation)).toMatchObject({ state: 'paused', paused_reason: 'failing' })
-      expect(await inboxOf(member, 'automation_paused')).toHaveLength(1)
+      for (const told of [member, owner, admin]) expect(await inboxOf(told, 'automation_paused')).toHaveLength(1)
       expect((await runsOf(automation)).map(({ state }) => state)).toEqual([
         ...Array(5).fill('failed'),
         'done',

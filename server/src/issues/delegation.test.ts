@@ -51,8 +51,8 @@ describe('delegating', () => {
     verifies('delegation.unassigned-issue-makes-delegator-assignee'),
     async ({ app, receiver }) => {
       const { id, member, owner, robot, team, issueIn, reread } = await teamwork(app, receiver)
-      const issue = await issueIn(team.id)
-      expect(issue.assignee_id).toBeNull()
+      const issue = await done(owner.post('/issues', { title: 'By another', team_id: team.id }))
+      expect(issue).toMatchObject({ assignee_id: null, reporter_id: owner.user.id })
       const events = await eventsOf(app, id, () => member.put(`/issues/${issue.id}`, { delegate_id: robot.userId }))
       expect(await reread(issue)).toMatchObject({ delegate_id: robot.userId, assignee_id: member.user.id })
       expect(names(events)).toEqual(['Issue update', 'AgentSessionEvent created'])

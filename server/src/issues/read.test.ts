@@ -66,7 +66,13 @@ describe('reading issues', () => {
         label_ids: [label],
         team_id: other.id,
       })
-      const plan = await make(workspace, { title: 'Write the plan for logins', project_id, assignee_id: owner.user.id })
+      const otherLabel = (await owner.post('/labels', { name: 'Blue' })).body.id
+      const plan = await make(workspace, {
+        title: 'Write the plan for logins',
+        project_id,
+        assignee_id: owner.user.id,
+        label_ids: [otherLabel],
+      })
       const idsFor = async (query: string) => {
         const { status, body } = await member.get(`/issues?${query}`)
         expect(status).toBe(200)

@@ -208,9 +208,12 @@ test(
     // Decided ones leave the list; personal issues are seen by their reporter alone.
     const [decided] = (await listed()).at(-1).suggestions
     await done(issues[0]?.decide({ decline: [decided.id] }) as never)
+    const [left] = (await listed()).at(-1).suggestions
     expect((await listed()).at(-1).suggestions).toMatchObject([{ field: 'priority' }])
     await done(member.put(`/issues/${third}`, { personal: true }))
     expect(idsOf(await listed())).toEqual([third, second, first])
     expect(idsOf(await listed('', owner))).toEqual([second, first])
+    await done(issues[0]?.decide({ decline: [left.id] }) as never)
+    expect(idsOf(await listed('', owner))).toEqual([second])
   },
 )
