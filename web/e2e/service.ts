@@ -34,7 +34,7 @@ export interface Service {
 
 /** Runs `work` with a service in its own process, on an empty database or the demo. */
 export async function withService(settings: Settings, work: (service: Service) => Promise<void>) {
-  const { env, secretKey, remove } = await ownDatabase()
+  const { env, secretKey, remove } = await ownDatabase({ embedded: settings.BATON_DEMO === '1' })
   try {
     const service = await ServiceProcess.start({
       ...env,

@@ -9,14 +9,14 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const cache = join(root, 'node_modules', '.cache')
 const prefix = 'e2e-database-'
 
-/** `npm test` starts it if it finds PostgreSQL, because a service works twice as fast there. */
+/** `npm test` starts it if it finds PostgreSQL, because a service works twice as fast there. Demos need the embedded one. */
 const postgres = process.env.BATON_TEST_POSTGRES
 const postgresTemplate = 'baton_e2e'
 /** A database is bound to the key of its first start. */
 const key = Buffer.alloc(32, 7).toString('base64')
 
-/** Creates an empty, migrated database once, because creating one is the slowest part of a run. */
-export default () => (postgres ? makeInPostgres(postgres) : makeEmbedded())
+/** Creates empty, migrated databases once, because creating one is the slowest part of a run. */
+export default () => Promise.all([makeEmbedded(), ...(postgres ? [makeInPostgres(postgres)] : [])])
 
 async function makeInPostgres(url: string) {
   await inServer(url, (admin) => admin.query(`create database ${postgresTemplate}`))
@@ -47,11 +47,11 @@ export interface OwnDatabase {
   remove: () => Promise<void>
 }
 
-/** A copy of the template. */
-export async function ownDatabase(): Promise<OwnDatabase> {
+/** A copy of a template. */
+export async function ownDatabase({ embedded = false } = {}): Promise<OwnDatabase> {
   const dir = newDataDir()
   const removeDir = () => rmSync(dir, { recursive: true, force: true })
-  if (!postgres) {
+  if (!postgres || embedded) {
     cpSync(embeddedTemplate(), dir, { recursive: true })
     const secretKey = Buffer.from(readFileSync(join(dir, 'secret.key'), 'utf8'), 'base64')
     return { env: { BATON_DATA_DIR: dir }, secretKey, remove: async () => removeDir() }

@@ -147,16 +147,25 @@ test('shows artifacts as actions with links, and names files', verifies('a2a.art
       name: 'Picture',
       parts: [{ raw: Buffer.from('12345').toString('base64'), filename: 'door.png', mediaType: 'image/png' }],
     }),
+    artifactUpdate('t1', {
+      artifactId: 'd',
+      name: 'Plan',
+      parts: [{ url: 'https://files.example.com/plan.pdf', filename: 'plan.pdf', mediaType: 'application/pdf' }],
+    }),
     artifactUpdate('t1', { artifactId: 'c', name: 'Numbers', parts: [{ data: { doors: 2 } }] }),
     statusUpdate('t1', 'COMPLETED', 'Done so far'),
   )
   await session.shows(
     'action Artifact Notes First, then see https://code.example.com/pull/7.',
     'action Artifact Picture File door.png (image/png, 5 bytes)',
+    'action Artifact Plan File plan.pdf (application/pdf)',
     'action Artifact Numbers {\n  "doors": 2\n}',
     'response Done so far',
   )
-  expect((await session.get()).external_urls).toEqual([{ label: 'Notes', url: 'https://code.example.com/pull/7' }])
+  expect((await session.get()).external_urls).toEqual([
+    { label: 'Notes', url: 'https://code.example.com/pull/7' },
+    { label: 'Plan', url: 'https://files.example.com/plan.pdf' },
+  ])
 })
 
 test('asks the person, and sends the answer to the same task', verifies('a2a.input-required'), async ({ app }) => {

@@ -182,12 +182,15 @@ describe('a replay', () => {
   )
 
   test(
-    'of missed events includes those from before the webhook existed',
+    'of missed events includes those of its teams from before the webhook existed',
     verifies('replay.missed'),
     async ({ retryingAtOnce: app, receiver }) => {
       const { owner } = await app.workspace()
-      await owner.post('/issues', { title: 'Before' })
-      const body = { label: 'Late', url: receiver.url, all_teams: true, resource_types: ['Issue'] }
+      const team = async (key: string) => (await owner.post('/teams', { name: key, key })).body.id
+      const [ours, others] = [await team('OUR'), await team('OTH')]
+      await owner.post('/issues', { title: 'Before', team_id: ours })
+      await owner.post('/issues', { title: 'Of another team', team_id: others })
+      const body = { label: 'Late', url: receiver.url, all_teams: false, team_ids: [ours], resource_types: ['Issue'] }
       const { body: webhook } = await owner.post('/webhooks', body)
       const since = new Date(app.clock.now().getTime() - 60_000).toISOString()
       await owner.post(`/webhooks/${webhook.id}/replays`, { since, which: 'missed' })

@@ -166,10 +166,11 @@ describe('reading', () => {
     async ({ app }) => {
       const { owner, team, issue, robot } = await scene(app)
       const codes: string[] = [issue.code]
+      let part = issue
       for (let number = 2; number <= 7; number++) {
         app.clock.advance({ seconds: 1 })
-        const made = await owner.post('/issues', { title: `Part ${number}`, team_id: team.id, parent_id: issue.id })
-        codes.unshift(made.body.code)
+        part = (await owner.post('/issues', { title: `Part ${number}`, team_id: team.id, parent_id: issue.id })).body
+        codes.unshift(part.code)
       }
       const page = async (args: string) =>
         (
@@ -202,7 +203,12 @@ describe('reading', () => {
         `{issue(id:"${issue.code}"){children(filter:{state:{type:{neq:"completed"}}}){nodes{id}}}}`,
       )
       expect(children.children.nodes).toHaveLength(6)
-      await owner.post('/labels', { name: 'Bug' })
+      await owner.put(`/issues/${part.id}`, { status: 'done' })
+      const { issue: open } = await robot.data(
+        `{issue(id:"${issue.code}"){children(filter:{state:{type:{neq:"completed"}}}){nodes{id}}}}`,
+      )
+      expect(open.children.nodes).toHaveLength(5)
+      for (const name of ['Bug', 'Other']) await owner.post('/labels', { name })
       expect((await robot.data('{issueLabels(filter:{name:{eq:"Bug"}}){nodes{name}}}')).issueLabels.nodes).toEqual([
         { name: 'Bug' },
       ])
@@ -238,6 +244,27 @@ describe('reading', () => {
     expect(await bodies({ parent: { id: { eq: uuidOf(rootComment.id) } } })).toEqual(['Reply'])
     const refused = await robot.query('{comments{nodes{id}}}')
     expect([typeOf(refused), refused.status]).toEqual(['invalid input', 200])
+  })
+
+  test('lists activities since a time, that time included', verifies('linear.filters'), async ({ app }) => {
+    const { robot, openSession } = await scene(app)
+    const session = await openSession()
+    const times: string[] = []
+    for (const body of ['One', 'Two', 'Three']) {
+      app.clock.advance({ seconds: 1 })
+      times.push(app.clock.now().toISOString())
+      await robot.data(activityCreate, { i: { agentSessionId: session, content: { type: 'thought', body } } })
+    }
+    const since = async (time?: string) => {
+      const { agentSession } = await robot.data(
+        'query($id:String!,$f:X){agentSession(id:$id){activities(filter:$f){nodes{content{... on AgentActivityThoughtContent{body}}}}}}',
+        { id: session, ...(time ? { f: { createdAt: { gte: time } } } : {}) },
+      )
+      return agentSession.activities.nodes.flatMap(({ content }: { content: { body?: string } }) => content.body ?? [])
+    }
+    expect(await since()).toEqual(['Three', 'Two', 'One'])
+    expect(await since(times[1])).toEqual(['Three', 'Two'])
+    expect(await since(new Date(Date.parse(times[1] as string) + 1).toISOString())).toEqual(['Three'])
   })
 })
 

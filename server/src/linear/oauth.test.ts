@@ -87,6 +87,10 @@ describe('the manifest', () => {
     const asked = await linearAuthorize(owner, client_id)
     const request = new URL(asked.headers.get('location') ?? '').searchParams.get('request')
     expect((await owner.get(`/oauth/requests/${request}`)).body.compat).toBe('linear')
+    // Installed in the native way, it is the same app.
+    const native = await authorize(owner, client_id, { redirect_uri: linearRedirect, scope: 'read' })
+    const nativeRequest = new URL(native.headers.get('location') ?? '').searchParams.get('request')
+    expect((await owner.get(`/oauth/requests/${nativeRequest}`)).body.compat).toBe('linear')
     const other = await authorize(owner, client.client_id)
     const plain = new URL(other.headers.get('location') ?? '').searchParams.get('request')
     expect((await owner.get(`/oauth/requests/${plain}`)).body.compat).toBeNull()
@@ -118,7 +122,10 @@ describe('the manifest', () => {
       const compat = { ...at, client }
       const tokens = (await exchange(app, compat, await consent(at.owner, client.client_id, { all_teams: true }))).body
       expect(tokens.access_token).toMatch(/^svc_at_/)
-      expect((await asApp(app, at.id, tokens.access_token).get('/teams')).status).toBe(200)
+      const native = asApp(app, at.id, tokens.access_token)
+      expect((await native.get('/teams')).status).toBe(200)
+      const label = { name: 'By the app' }
+      expect((await native.post('/labels', label)).status).toBe(201)
       expect((await viewer(app, tokens.access_token)).status).toBe(401)
       expect((await viewer(app, `Bearer ${at.owner.token}`)).status).toBe(401)
       const program = await programOf(app, at.owner, at.id)

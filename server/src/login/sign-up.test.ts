@@ -69,11 +69,11 @@ describe('sign up', () => {
     }
   })
 
-  test(
-    'requires an invitation, except for the first account',
-    verifies('login.signup-invite-mode'),
-    async ({ startApp }) => {
-      const app = await startApp({ BATON_SIGNUP: 'invite' })
+  test.for([{ BATON_SIGNUP: 'invite' }, { HOST: '0.0.0.0' }])(
+    'requires an invitation, except for the first account: %o',
+    verifies('login.signup-invite-mode', 'signup.closed-off-loopback'),
+    async (env, { startApp }) => {
+      const app = await startApp(env as Record<string, string>)
       const first = await app.anonymous.post('/auth/sign-up', newcomer())
       expect(first.status).toBe(201)
       const invited = newcomer()

@@ -75,6 +75,7 @@ describe('filters', () => {
       ['filters.Issue.assignee_id', { Issue: { assignee_id: [elsewhere.member.user.id] } }],
       ['filters.Issue.delegate_id', { Issue: { delegate_id: ['usr_unknown'] } }],
       ['filters.Issue.assignee_id', { Issue: { assignee_id: many(limits.filterValues + 1) } }],
+      ['filters.Project.label_ids', { Project: { label_ids: [label.id] } }],
       ['filters.Project.lead_id', { Project: { lead_id: [elsewhere.member.user.id] } }],
       ['filters.Comment.mentioned_user_ids', { Comment: { mentioned_user_ids: [elsewhere.member.user.id] } }],
     ]
