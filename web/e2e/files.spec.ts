@@ -48,6 +48,8 @@ test(
     await comment(page).focus()
     await give(comment(page), 'paste', 'a.png', redPixel)
     await expect(comment(page)).toHaveValue(/^!\[a\.png\]\(fil_\w{26}\)$/)
+    await give(comment(page), 'drop', 'b.png', redPixel)
+    await expect(comment(page)).toHaveValue(/!\[b\.png\]\(fil_\w{26}\)$/)
     const chooser = page.waitForEvent('filechooser')
     await page.getByRole('button', { name: 'Attach files' }).click()
     await (await chooser).setFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Hello') })

@@ -19,6 +19,11 @@ const sums = (db: Db): Promise<Record<string, RowSum>> =>
     return found
   })
 
+const constraints = (db: Db) =>
+  db.rows(sql`
+    select conrelid::regclass::text as "table", conname as name from pg_constraint
+    where connamespace = 'public'::regnamespace and contype = 'f' order by 1, 2`)
+
 /** An embedded service with rows, stopped. */
 async function stoppedService(rows = 2000) {
   const env = await emptyPlace('embedded')
@@ -74,7 +79,7 @@ describe('a move to PostgreSQL', { timeout: 180_000 }, () => {
   })
 
   test('that is ended anywhere goes on, without a row twice', verifiesOnPostgres('move.resumes'), async () => {
-    const { dir, expected } = await stoppedService(12_000)
+    const { dir, env, expected } = await stoppedService(12_000)
     const { url, db } = await target()
     for (const batches of [0, 1, 60, 20, 2]) {
       await expect(moveTo(dir, url, batches)).rejects.toThrow('aborted')
@@ -82,6 +87,9 @@ describe('a move to PostgreSQL', { timeout: 180_000 }, () => {
     }
     await moveTo(dir, url)
     expect(await sums(db)).toEqual(expected)
+    const { db: source, close } = await openPlace(env)
+    expect(await constraints(db)).toEqual(await constraints(source))
+    await close()
   })
 
   test('copies again what changed since it was ended', verifiesOnPostgres('move.resumes'), async () => {

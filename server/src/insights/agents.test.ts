@@ -32,10 +32,12 @@ test(
     for (const state of ['complete', 'complete', 'error', 'awaitingInput', 'active', 'pending', 'stopping'] as const) {
       await bringTo(app, await scene.delegated(), state)
     }
-    // The agent asked, was answered and is done: asked and finished.
+    // The agent asked twice, was answered and is done: asked once and finished.
     const answered = await scene.delegated()
-    await answered.say('elicitation')
-    await answered.write('main')
+    for (const answer of ['main', 'and again']) {
+      await answered.say('elicitation')
+      await answered.write(answer)
+    }
     await answered.say('response')
     await robot.patch(answered.path, {
       usage: { input_tokens: 1000, output_tokens: 100, cost_micros: 2500, currency: 'USD' },
