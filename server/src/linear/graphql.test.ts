@@ -397,13 +397,10 @@ describe('writing', () => {
         made.issueCreate.issue,
       )
       // The id of another issue: that one is still found.
-      const same = await robot.data(issueCreate, {
-        i: { id: uuidOf(issue.id), teamId: uuidOf(team.id), title: 'Same id' },
-      })
-      expect(same.issueCreate.issue.id).not.toBe(uuidOf(issue.id))
-      expect((await robot.data('query($id:String!){issue(id:$id){id}}', { id: uuidOf(issue.id) })).issue).toEqual({
-        id: uuidOf(issue.id),
-      })
+      const other = uuidOf((await owner.post('/issues', { title: 'Other', team_id: team.id })).body.id)
+      const same = await robot.data(issueCreate, { i: { id: other, teamId: uuidOf(team.id), title: 'Same id' } })
+      expect(same.issueCreate.issue.id).not.toBe(other)
+      expect((await robot.data('query($id:String!){issue(id:$id){id}}', { id: other })).issue).toEqual({ id: other })
       const stranger = await installedLinearApp(app, owner)
       expect(codeOf(await stranger.query('query($id:String!){issue(id:$id){id}}', { id: issueId }))).toBe(
         'RESOURCE_NOT_FOUND',
