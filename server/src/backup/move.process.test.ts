@@ -66,7 +66,7 @@ describe('a move to PostgreSQL', { timeout: 180_000 }, () => {
   test('copies every table, marks the directory and deletes nothing', {
     ...verifiesOnPostgres('move.equal', 'move.marks-source'),
   }, async () => {
-    const { dir, expected, keys } = await stoppedService(12_000)
+    const { dir, env, expected } = await stoppedService(12_000)
     const { url, db } = await target()
     const before = readdirSync(`${dir}/db`).sort()
     const { tables, movedAt } = await moveTo(dir, url)
