@@ -12,34 +12,40 @@ const distinct = screens.filter(
     steps || !screens.slice(0, index).some((other) => !other.steps && other.as === as && `${other.path}` === `${path}`),
 )
 
+/** In two tests, which run at the same time. */
+const halves = [distinct.slice(0, distinct.length / 2), distinct.slice(distinct.length / 2)]
+
 // A screen that fails does not stop the others.
-test(
-  'axe finds nothing on any screen, wide or narrow',
-  verifies('account.screens-usable', 'insight.charts-accessible', 'changes.viewer'),
-  async ({ browser }) => {
-    test.setTimeout(600_000)
-    const problems: string[] = []
-    await withService(demoSettings, ({ url }) =>
-      withDemo(url, async (demo) => {
-        const walk = new Walk(browser, url, demo)
-        for (const screen of distinct) {
-          try {
-            const page = await walk.open(screen)
-            await checkAxe(page)
-            await page.setViewportSize(narrow)
-            await settled(page)
-            await checkStructure(page)
-          } catch (error) {
-            problems.push(`${screen.name}: ${error instanceof Error ? error.message : error}`)
-            await walk.close()
+for (const half of halves) {
+  test(
+    `axe finds nothing on any screen, wide or narrow: ${half[0]?.name} to ${half.at(-1)?.name}`,
+    verifies('account.screens-usable', 'insight.charts-accessible', 'changes.viewer'),
+    async ({ browser }) => {
+      test.setTimeout(900_000)
+      expect(half.length).toBeGreaterThan(10)
+      const problems: string[] = []
+      await withService(demoSettings, ({ url }) =>
+        withDemo(url, async (demo) => {
+          const walk = new Walk(browser, url, demo)
+          for (const screen of half) {
+            try {
+              const page = await walk.open(screen)
+              await checkAxe(page)
+              await page.setViewportSize(narrow)
+              await settled(page)
+              await checkStructure(page)
+            } catch (error) {
+              problems.push(`${screen.name}: ${error instanceof Error ? error.message : error}`)
+              await walk.close()
+            }
           }
-        }
-        await walk.close()
-      }),
-    )
-    expect(problems.join('\n\n')).toBe('')
-  },
-)
+          await walk.close()
+        }),
+      )
+      expect(problems.join('\n\n')).toBe('')
+    },
+  )
+}
 
 /** Opens the screens of one person after another in the same page: a new browser for each takes longer to load. */
 class Walk {
