@@ -174,6 +174,33 @@ describe('an app that listens with its own token', () => {
     })
   })
 
+  test(
+    'gets attempts until its access token expires, also between two heartbeats',
+    verifies('run.listen-as-app-ends-with-access'),
+    async ({ startApp }) => {
+      const app = await startApp()
+      const { owner, robot, issue } = await runnable(app)
+      const seconds = limits.heartbeatSeconds + 5
+      const expiresAt = plus(app.clock.now(), seconds * 1000)
+      const ofApp = sql`grant_id in (select id from grants where installation_id = ${robot.installationId})`
+      await app.ctx.db.run(sql`update access_tokens set expires_at = ${expiresAt} where ${ofApp}`)
+      const listener = await Listener.asApp(robot, owner)
+      await heartbeat(app, robot.app.id)
+      app.clock.advance({ milliseconds: 4999 })
+      await issue()
+      let delivering = app.deliver()
+      await listener.take()
+      await delivering
+      app.clock.advance({ milliseconds: 1 })
+      await issue()
+      delivering = app.deliver()
+      expect(await listener.event()).toBeUndefined()
+      expect(listener.watch.end).toBe('whole')
+      app.clock.advance({ milliseconds: limits.webhookDeadlineMs })
+      await delivering
+    },
+  )
+
   test('enables a failing webhook, and no disabled one', verifies('run.listen-clears-failing'), async ({ app }) => {
     const { owner, robot, path, webhook } = await runnable(app)
     await app.ctx.db.run(sql`update endpoints set state = 'failing' where app_id = ${robot.app.id}`)
