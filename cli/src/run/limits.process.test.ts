@@ -278,20 +278,35 @@ test(
       for (const hidden of [secret, 'a private note', scene.client.client_secret, scene.client.webhook_secret])
         expect(text).not.toContain(hidden)
     }
-    const started = (await scene.agentLog()).find(({ started }) => started)
-    expect(Object.keys(started.env).filter((name) => name.startsWith('BATON_'))).toEqual([])
-    expect(started.env).toMatchObject({ PLAIN: 'visible-value', MY_API_KEY: secret })
-    expect(JSON.stringify(started.env)).not.toContain(scene.client.client_secret)
+    const environment = async () => (await scene.agentLog()).filter(({ started }) => started).at(-1).env
+    const inherited = await environment()
+    expect(Object.keys(inherited).filter((name) => name.startsWith('BATON_'))).toEqual([])
+    expect(inherited).toMatchObject({ PLAIN: 'visible-value', MY_API_KEY: secret })
 
+    Object.assign(env, {
+      COPY: scene.client.client_secret,
+      PLAIN: 'another-value',
+      QUOTED: `secret="${scene.client.webhook_secret}"`,
+    })
     await scene.setScript({ turns: [[{ say: 'Clean.' }]] })
+    const withCopies = await scene.start()
+    const another = await scene.delegate('Copies')
+    await scene.inState(another.sessionId, 'complete')
+    await withCopies.stop()
+    const withoutCopies = await environment()
+    expect(withoutCopies).toMatchObject({ PLAIN: 'another-value', MY_API_KEY: secret })
+    const { client_secret, webhook_secret } = scene.client
+    const holdsSecret = ([, value]: [string, string]) => value.includes(client_secret) || value.includes(webhook_secret)
+    expect(Object.entries<string>(withoutCopies).filter(holdsSecret)).toEqual([])
+
     await scene.start({ 'clean-env': true, env: 'PLAIN' })
     const two = await scene.delegate('Two')
     await scene.inState(two.sessionId, 'complete')
-    const clean = (await scene.agentLog()).filter(({ started }) => started).at(-1)
+    const clean = await environment()
     expect(
-      Object.keys(clean.env).filter((name) => !['PATH', 'HOME', 'LANG', 'TERM', 'TMPDIR', 'PLAIN'].includes(name)),
+      Object.keys(clean).filter((name) => !['PATH', 'HOME', 'LANG', 'TERM', 'TMPDIR', 'PLAIN'].includes(name)),
     ).toEqual([])
-    expect(clean.env.PLAIN).toBe('visible-value')
+    expect(clean.PLAIN).toBe('another-value')
   },
 )
 
