@@ -117,6 +117,7 @@ test(
 
 test('--teams limits the installation', verifies('run.teams-flag-limits-installation'), async () => {
   const here = await scene('owner')
+  await here.service.owner.call('POST', '/teams', { name: 'Operations', key: 'OPS' })
   const runner = here.start('Beta', '--teams', 'ENG')
   await runner.says(/Beta is ready/)
   const [app] = await apps(here.service, 'Beta')
