@@ -284,7 +284,8 @@ test(
   'a killed runner reports the turn at its next start and ends the agent that was left',
   verifies('run.interrupted-turn-reported', 'run.no-prompt-twice', 'run.resume-or-load'),
   async () => {
-    const script = { capabilities: { sessionCapabilities: { resume: {} } }, ignoreEnd: true, ignoreSignals: true }
+    const capabilities = { loadSession: true, sessionCapabilities: { resume: {} } }
+    const script = { capabilities, ignoreEnd: true, ignoreSignals: true }
     const here = await scene('owner', { ...script, turns: [[{ waitFor: '/nowhere/at/all' }]] })
     const first = here.start('Theta')
     await first.says(/Theta is ready/)
@@ -308,7 +309,10 @@ test(
     await here.service.inState(sessionId, 'complete')
     const sent = await here.prompts()
     expect(sent[1].received.params.prompt[0].text).toBe('Continue.')
-    expect((await here.agentLog()).filter(({ received }) => received?.method === 'session/resume')).toHaveLength(1)
+    const continued = (await here.agentLog()).flatMap(({ received }) =>
+      /^session\/(resume|load)$/.test(received?.method) ? [received.method] : [],
+    )
+    expect(continued).toEqual(['session/resume'])
     await second.interrupt()
   },
 )
