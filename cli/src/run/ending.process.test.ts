@@ -210,6 +210,28 @@ test(
   },
 )
 
+test('an agent that waits for an answer is not silent', verifies('run.silent-agent-ended'), async ({ app }) => {
+  const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }]
+  const permission = { toolCall: { toolCallId: 'a', kind: 'execute', title: 'make' }, options }
+  const scene = await runnerScene(app, {
+    script: { turns: [[{ permission, allowed: [{ waitFor: never }] }]] },
+    flags: { silence: '5m' },
+  })
+  await scene.start()
+  const { sessionId } = await scene.delegate()
+  await scene.inState(sessionId, 'awaitingInput')
+  await scene.pass(12 * 60_000)
+  expect(await scene.received('session/cancel')).toEqual([])
+  expect((await scene.session(sessionId)).state).toBe('awaitingInput')
+  await scene.answer(sessionId, await scene.last(sessionId), 'option-1')
+  await scene.until(async () => (await scene.agentLog()).some(({ outcome }) => outcome?.optionId === 'yes'))
+  await scene.pass(4 * 60_000)
+  expect(await scene.received('session/cancel')).toEqual([])
+  await scene.pass(2 * 60_000)
+  await scene.inState(sessionId, 'error')
+  expect((await scene.last(sessionId)).content.reason_code).toBe('agent_silent')
+})
+
 test('a runner that is ended cancels its turns and says so', verifies('run.graceful-shutdown'), async ({ app }) => {
   const scene = await runnerScene(app, { script: { turns: [[{ waitFor: never }]] } })
   const runner = await scene.start()
