@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { test, verifies } from '../../../server/test/harness.ts'
+import { isAlive } from '../../test/baton.ts'
 import { type RunnerScene, runnerScene } from '../../test/runner-scene.ts'
 
 const options = [
@@ -119,24 +120,40 @@ test('other text refuses and is the next prompt', verifies('run.permission-free-
   expect((await scene.prompts())[1]).toBe('Use yarn instead.')
 })
 
-test('Stop and the timeout refuse', verifies('run.permission-default-deny'), async ({ app }) => {
-  const scene = await runnerScene(app, {
-    script: { turns: [[{ permission: ask('make') }, { say: 'On.' }]] },
-    flags: { 'answer-timeout': '5m' },
-  })
-  await scene.start()
-  const one = await scene.delegate('One')
-  await question(scene, one.sessionId)
-  await scene.pass(5 * 60_000)
-  await scene.inState(one.sessionId, 'complete')
-  expect(await outcomes(scene)).toEqual(['no'])
-  await scene.setScript({ turns: [[{ permission: { ...ask('make'), options: options.slice(0, 2) } }, { say: 'On.' }]] })
-  const two = await scene.delegate('Two')
-  await question(scene, two.sessionId)
-  await scene.owner.post(`/agent-sessions/${two.sessionId}/stop`)
-  await scene.until(async () => (await scene.session(two.sessionId)).ended_at !== null)
-  expect((await outcomes(scene))[1]).toBe('cancelled')
-})
+test(
+  'Stop, the end of the session and the timeout refuse',
+  verifies('run.permission-default-deny'),
+  async ({ app }) => {
+    const scene = await runnerScene(app, {
+      script: { turns: [[{ permission: ask('make') }, { say: 'On.' }]] },
+      flags: { 'answer-timeout': '5m' },
+    })
+    await scene.start()
+    const one = await scene.delegate('One')
+    await question(scene, one.sessionId)
+    await scene.pass(5 * 60_000)
+    await scene.inState(one.sessionId, 'complete')
+    expect(await outcomes(scene)).toEqual(['no'])
+    await scene.setScript({
+      turns: [[{ permission: { ...ask('make'), options: options.slice(0, 2) } }, { say: 'On.' }]],
+    })
+    const two = await scene.delegate('Two')
+    await question(scene, two.sessionId)
+    await scene.owner.post(`/agent-sessions/${two.sessionId}/stop`)
+    await scene.until(async () => (await scene.session(two.sessionId)).ended_at !== null)
+    expect((await outcomes(scene))[1]).toBe('cancelled')
+    await scene.setScript({ turns: [[{ permission: ask('make') }, { say: 'On.' }]] })
+    const three = await scene.delegate('Three')
+    await question(scene, three.sessionId)
+    const { pid } = (await scene.received('session/prompt')).at(-1)
+    const { body: otherTeam } = await scene.owner.post('/teams', { name: 'Operations', key: 'OPS' })
+    await scene.owner.patch(`/installations/${scene.installationId}`, { team_ids: [otherTeam.id] })
+    expect(await scene.session(three.sessionId)).toMatchObject({ end_reason: 'team_removed' })
+    await scene.until(async () => !(await isAlive(pid)))
+    expect(await outcomes(scene)).toEqual(['no', 'cancelled', 'no'])
+    expect((await scene.received('session/cancel')).at(-1)).toMatchObject({ pid })
+  },
+)
 
 test('follows only the people of --people', verifies('run.people-limited'), async ({ app }) => {
   const scene = await runnerScene(app, {
