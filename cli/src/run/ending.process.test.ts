@@ -260,7 +260,22 @@ test(
     await scene.until(async () => (await scene.activities(sessionId)).some(({ author }) => author.kind === 'app'))
     expect(app.clock.now().getTime() - startedAt).toBeLessThan(10_000)
     await scene.inState(sessionId, 'complete')
+    await scene.until(() => scene.turnsEnded(sessionId) === 1)
+    await scene.say(sessionId, 'More.')
+    await scene.until(() => scene.turnsEnded(sessionId) === 2)
+    const path = `/agent-apps/${scene.client.app.id}/deliveries`
+    const deliveries = async (): Promise<{ id: string; attempts: { http_status: number }[] }[]> =>
+      (await scene.owner.get(path)).body.data
+    for (const { id, attempts } of await deliveries()) {
+      const again = async () => (await deliveries()).find((one) => one.id === id)?.attempts.slice(attempts.length) ?? []
+      await scene.owner.post(`${path}/${id}/redeliver`)
+      await scene.until(async () => (await again()).length > 0)
+      expect(await again()).toMatchObject([{ http_status: 200 }])
+    }
+    await scene.say(sessionId, 'Last.')
+    await scene.until(async () => (await scene.prompts()).some((text) => text.endsWith('Last.')))
+    await scene.inState(sessionId, 'complete')
     await scene.pass(10 * 60_000)
-    expect(await scene.prompts()).toHaveLength(1)
+    expect(await scene.prompts()).toEqual([expect.any(String), 'More.', 'Last.'])
   },
 )
