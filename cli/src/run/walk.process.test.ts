@@ -329,7 +329,10 @@ test(
     const { sessionId } = await scene.delegate()
     await scene.until(async () => (await scene.received('initialize')).length === 1)
     const [{ pid }] = await scene.agentLog()
-    await scene.pass(61_000)
+    await scene.pass(50_000)
+    expect((await scene.session(sessionId)).state).toBe('active')
+    expect(isRunning(pid)).toBe(true)
+    await scene.pass(11_000)
     await scene.inState(sessionId, 'error')
     expect((await scene.last(sessionId)).content).toMatchObject({
       reason_code: 'agent_no_acp',
