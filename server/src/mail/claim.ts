@@ -79,14 +79,11 @@ export const releaseAll = (db: Db, now: Date) =>
  */
 export async function pauseQueue(db: Db, reason: string, now: Date): Promise<Date> {
   return db.tx(async (tx) => {
-    await tx.run(sql`
-      insert into mail_state (id, paused_until, pauses, reason) values (1, ${now}, 0, ${reason})
-      on conflict do nothing`)
+    // One statement: another worker may delete the row at any time (`endTrouble`).
     const { pausedUntil, pauses } = (await tx.row<{ pausedUntil: string; pauses: number }>(sql`
-      select paused_until as "pausedUntil", pauses from mail_state for update`)) as {
-      pausedUntil: string
-      pauses: number
-    }
+      insert into mail_state as m (id, paused_until, pauses, reason) values (1, ${now}, 0, ${reason})
+      on conflict (id) do update set reason = m.reason
+      returning paused_until as "pausedUntil", pauses`)) as { pausedUntil: string; pauses: number }
     const until = new Date(pausedUntil)
     if (until > now) return until
     const next = plus(now, pauseMs(pauses))

@@ -10,7 +10,7 @@ import { systemClock } from '../clock.ts'
 import { sql } from '../db/sql.ts'
 import { createMailWorker } from '../mails.ts'
 import { transact } from '../unit-of-work.ts'
-import { claimMail, settle } from './claim.ts'
+import { claimMail, endTrouble, pauseQueue, settle } from './claim.ts'
 import { queueMail } from './queue.ts'
 
 const queueMany = (app: TestApp, count: number) =>
@@ -68,6 +68,19 @@ test(
     expect(await storedMails(app)).toMatchObject([{ state: 'sent', problem: null }])
   },
 )
+
+test('the queue is paused while another worker ends an earlier pause', verifiesOnPostgres(), async ({ app }) => {
+  const { db } = app.ctx
+  for (let round = 0; round < 200; round++) {
+    const now = app.clock.now()
+    const [first, , second] = await Promise.all([
+      pauseQueue(db, 'refused', now),
+      endTrouble(db, new Date(now.getTime() + 3_600_000)),
+      pauseQueue(db, 'refused', now),
+    ])
+    expect(Math.min(Number(first), Number(second))).toBeGreaterThan(Number(now))
+  }
+})
 
 test(
   'concurrent resends of an invitation are counted',
