@@ -19,6 +19,9 @@ const scene = (app: TestApp) => {
 const callerOf = ({ route }: Operation, { owner, robot }: Awaited<ReturnType<typeof makeScene>>) =>
   route.caller === 'app' ? robot : owner
 
+const badValues = [null, 5, true, [], {}, ['x', 1], { x: 1 }, [[]], 'nul \0 inside', 'lone \ud800 surrogate']
+const strange = (value: unknown) => /\\u0000|\\ud800|\[\[|1\]/.test(JSON.stringify(value))
+
 const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
 
 const malformed: [string, string | Uint8Array][] = [
@@ -40,90 +43,88 @@ const unknownKeys = {
   surprise: '{"surprise":1}',
 }
 
-const sendRaw = (app: TestApp, operation: Operation, raw: string | Uint8Array) =>
-  app.unchanged(async () => {
-    const at = await scene(app)
-    return callerOf(operation, at).request(operation.route.method, pathOf(operation, at.ids), undefined, {
-      raw,
-      headers: { 'content-type': 'application/json' },
-    })
-  })
+/** A function that calls the operation as someone who may, with this body. */
+async function caller(app: TestApp, operation: Operation) {
+  const at = await scene(app)
+  const client = callerOf(operation, at)
+  const path = pathOf(operation, at.ids)
+  return {
+    send: (body?: object) => client.request(operation.route.method, path, body),
+    sendRaw: (raw: string | Uint8Array) =>
+      client.request(operation.route.method, path, undefined, {
+        raw,
+        headers: { 'content-type': 'application/json' },
+      }),
+  }
+}
 
 // One parser reads the bodies of all operations, before their schemas.
 describe('the parser refuses', () => {
   test.for(malformed)('%s', verifies('http.malformed-json-400'), async ([, raw], { app }) => {
-    await scene(app)
-    expect(await sendRaw(app, api.createTeam, raw)).toMatchObject({ status: 400, body: { code: 'INVALID_JSON' } })
+    const { sendRaw } = await caller(app, api.createTeam)
+    const response = await app.unchanged(() => sendRaw(raw))
+    expect(response).toMatchObject({ status: 400, body: { code: 'INVALID_JSON' } })
   })
 
   test('10 MB', async ({ app }) => {
-    await scene(app)
-    const raw = JSON.stringify({ name: 'x'.repeat(10_000_000) })
-    expect(await sendRaw(app, api.createTeam, raw)).toMatchObject({ status: 413, body: { code: 'BODY_TOO_LARGE' } })
+    const { send } = await caller(app, api.createTeam)
+    const response = await app.unchanged(() => send({ name: 'x'.repeat(10_000_000) }))
+    expect(response).toMatchObject({ status: 413, body: { code: 'BODY_TOO_LARGE' } })
   })
 })
 
+const invalid = { status: 422, body: { code: 'VALIDATION_ERROR' } }
+
 describe.each(names)('%s refuses', (name) => {
   const operation: Operation = api[name]
+  const body = accepted[name]
 
   test('what is no JSON object', verifies('http.malformed-json-400'), async ({ app }) => {
-    await scene(app)
-    expect(await sendRaw(app, operation, '{"name":')).toMatchObject({ status: 400, body: { code: 'INVALID_JSON' } })
-    for (const raw of notObjects)
-      expect(await sendRaw(app, operation, raw), raw).toMatchObject({ status: 422, body: { code: 'VALIDATION_ERROR' } })
+    const { send, sendRaw } = await caller(app, operation)
+    await app.unchanged(async () => {
+      const noJson = { status: 400, body: { code: 'INVALID_JSON' } }
+      expect(await sendRaw('{"name":')).toMatchObject(noJson)
+      if (body && !operation.bodyOptional) expect(await send()).toMatchObject(noJson)
+      for (const raw of notObjects) expect(await sendRaw(raw), raw).toMatchObject(invalid)
+    })
   })
 
   test(
     'unknown keys',
     verifies('http.unknown-body-key-422', 'http.unknown-body-key-named-in-details'),
     async ({ app }) => {
-      await scene(app)
-      for (const [key, raw] of Object.entries(unknownKeys)) {
-        const { status, body } = await sendRaw(app, operation, raw)
-        expect({ key, status, code: body.code }).toEqual({ key, status: 422, code: 'VALIDATION_ERROR' })
-        expect(Object.entries(body.details)).toContainEqual([key, 'is not a known field'])
-      }
+      const { sendRaw } = await caller(app, operation)
+      await app.unchanged(async () => {
+        for (const [key, raw] of Object.entries(unknownKeys)) {
+          const response = await sendRaw(raw)
+          expect(response, key).toMatchObject(invalid)
+          expect(Object.entries(response.body.details)).toContainEqual([key, 'is not a known field'])
+        }
+      })
     },
   )
 
-  const body = accepted[name]
   if (!body) return
-
-  if (!operation.bodyOptional)
-    test('no body at all', async ({ app }) => {
-      const at = await scene(app)
-      const response = await app.unchanged(() =>
-        callerOf(operation, at).request(operation.route.method, pathOf(operation, at.ids)),
-      )
-      expect(response).toMatchObject({ status: 400, body: { code: 'INVALID_JSON' } })
-    })
-
-  test.for(Object.keys(body))('bad values of %s', verifies('http.validation-error-422'), async (field, { app }) => {
-    const at = await scene(app)
-    const good = body[field]
-    const isKindOf = (value: unknown) => Array.isArray(value) === Array.isArray(good) && typeof value === typeof good
-    const schema = (operation.body as { properties?: Record<string, { anyOf?: { type?: string }[] }> })?.properties
-    const isNullable = schema?.[field]?.anyOf?.some(({ type }) => type === 'null')
-    const values: unknown[] = [
-      ...(isNullable ? [] : [null]),
-      5,
-      true,
-      [],
-      {},
-      ['x', 1],
-      { x: 1 },
-      [[]],
-      'nul \0 inside',
-      'lone \ud800 surrogate',
-    ]
-    const strange = (value: unknown) => /\\u0000|\\ud800|\[\[|1\]/.test(JSON.stringify(value))
-    for (const value of values.filter((value) => !isKindOf(value) || strange(value))) {
-      const response = await app.unchanged(() =>
-        callerOf(operation, at).request(operation.route.method, pathOf(operation, at.ids), { ...body, [field]: value }),
-      )
-      expect(response).toMatchObject({ status: 422, body: { code: 'VALIDATION_ERROR' } })
-      expect(Object.keys(response.body.details)[0]).toMatch(new RegExp(`^${field}`))
+  test('bad values of each field', verifies('http.validation-error-422'), async ({ app }) => {
+    const { send } = await caller(app, operation)
+    const { properties = {} } = operation.body as { properties?: Record<string, { anyOf?: { type?: string }[] }> }
+    const isBad = (field: string, value: unknown) => {
+      const good = body[field]
+      const accepts = (type: string) => properties[field]?.anyOf?.some((schema) => schema.type === type)
+      if (value === null) return !accepts('null')
+      if (Array.isArray(value) && value.length === 0 && accepts('array')) return false
+      return Array.isArray(value) !== Array.isArray(good) || typeof value !== typeof good || strange(value)
     }
+    await app.unchanged(async () => {
+      for (const value of badValues) {
+        const fields = Object.keys(body).filter((field) => isBad(field, value))
+        if (fields.length === 0) continue
+        const response = await send({ ...body, ...Object.fromEntries(fields.map((field) => [field, value])) })
+        expect(response, JSON.stringify(value)).toMatchObject(invalid)
+        const named = Object.keys(response.body.details).map((path) => path.match(/^\w+/)?.[0])
+        expect({ value, fields: [...new Set(named)].sort() }).toEqual({ value, fields: fields.sort() })
+      }
+    })
   })
 })
 
@@ -137,22 +138,26 @@ test('ids of another workspace and malformed ids are 404', async ({ app }) => {
   const there = await makeScene(app)
   for (const name of names) {
     const operation: Operation = api[name]
-    for (const param of pathParams(operation.route.path)) {
-      for (const id of [
-        // The name of a reaction is the same everywhere.
-        ...(there.ids[param] === here.ids[param] ? [] : [there.ids[param] as string]),
-        'nonsense',
-        '%00',
-        "'; drop table users; --",
-        'a'.repeat(200),
-        'a'.repeat(1000),
-      ]) {
-        const path = pathOf(operation, { ...here.ids, [param]: id })
-        const response = await app.unchanged(() =>
-          callerOf(operation, here).request(operation.route.method, path, accepted[name] ?? undefined),
-        )
-        expect(response).toMatchObject({ status: 404, body: { code: 'RESOURCE_NOT_FOUND' } })
+    await app.unchanged(async () => {
+      for (const param of pathParams(operation.route.path)) {
+        for (const id of [
+          // The name of a reaction is the same everywhere.
+          ...(there.ids[param] === here.ids[param] ? [] : [there.ids[param] as string]),
+          'nonsense',
+          '%00',
+          "'; drop table users; --",
+          'a'.repeat(200),
+          'a'.repeat(1000),
+        ]) {
+          const path = pathOf(operation, { ...here.ids, [param]: id })
+          const response = await callerOf(operation, here).request(
+            operation.route.method,
+            path,
+            accepted[name] ?? undefined,
+          )
+          expect(response, `${name} ${path}`).toMatchObject({ status: 404, body: { code: 'RESOURCE_NOT_FOUND' } })
+        }
       }
-    }
+    })
   }
 })
