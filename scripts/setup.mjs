@@ -139,6 +139,20 @@ export const bundleServer = () =>
     step('Bundling the server', process.execPath, [join(root, 'scripts', 'bundle.mjs'), to], { lock }),
   )
 
+/** Only packages, images and tests contain it: a first `npm start` creates its database while the rest is built. */
+export const prepareDatabase = () =>
+  ifChanged(
+    {
+      root,
+      sources: ['node_modules/@electric-sql/pglite/package.json', 'scripts/prepare-database.mjs'],
+      folder: 'server/database',
+    },
+    (to, lock) =>
+      step('Preparing an empty database', process.execPath, [join(root, 'scripts', 'prepare-database.mjs'), to], {
+        lock,
+      }),
+  )
+
 const webSources = [
   'web/src',
   'web/public',

@@ -132,7 +132,8 @@ test(
       await write(scene.state.directory, { go: '' })
     })
     expect(refused).toEqual([{ path: expect.stringMatching(/activities$/), status: expect.any(Number) }])
-    await scene.until(async () => (await scene.activities(left.sessionId)).length >= steps.length)
+    // So that the uninstallation meets no request that is already under way.
+    await scene.until(() => writes.filter(({ path }) => path.includes(left.sessionId)).length === steps.length)
     expect(await Promise.all(all.map(isWorking))).toEqual([false, false, true])
 
     const uninstall = () => scene.owner.delete(`/installations/${scene.installationId}`)
