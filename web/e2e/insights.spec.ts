@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Page } from '@playwright/test'
+import { ScriptedAgent } from './agents.ts'
 import {
   type Company,
   checkAxe,
@@ -8,12 +9,12 @@ import {
   keyboardOnly,
   narrow,
   type Person,
-  type ScriptedAgent,
   scrolledSideways,
   signedIn,
   test,
   verifies,
 } from './baton.ts'
+import { createCompany } from './company.ts'
 
 /** Two sessions, one finished and one that asked, and issues in a cycle. */
 async function fill(company: Company, robot: ScriptedAgent) {
@@ -36,18 +37,36 @@ async function counted({ api }: Person, sessions: number) {
   await expect.poll(read, { timeout: 150_000, intervals: [2000] }).toBe(sessions)
 }
 
+let scene: { company: Company; robot: ScriptedAgent; cycle: { name: string } } | undefined
+
+/** The company that all tests read, because it takes up to a minute until it is counted. */
+async function countedCompany(url: string) {
+  if (scene) return scene
+  const company = await createCompany(url)
+  const robot = await ScriptedAgent.register(company.owner, { name: 'Scout' })
+  await robot.install(company.owner)
+  const cycle = await fill(company, robot)
+  await counted(company.owner, 2)
+  scene = { company, robot, cycle }
+  return scene
+}
+
 const chart = (page: Page, name: string) => page.getByRole('figure', { name })
 
 test.describe('insights', () => {
-  test.setTimeout(240_000)
+  test.describe.configure({ mode: 'default', timeout: 240_000 })
+
+  test.afterAll(async () => {
+    await scene?.robot.close()
+    expect(scene?.robot.errors ?? []).toEqual([])
+    scene = undefined
+  })
 
   test(
     'charts have a caption, a table, patterns, and values by keyboard; axe finds nothing',
     verifies('insight.charts-accessible'),
-    async ({ page, company, agent }) => {
-      const robot = await agent({ name: 'Scout' })
-      await fill(company, robot)
-      await counted(company.owner, 2)
+    async ({ page, service }) => {
+      const { company } = await countedCompany(service.url)
       await signedIn(page, company.owner)
       await page.goto('/insights?by=day')
 
@@ -117,9 +136,8 @@ test.describe('insights', () => {
   test(
     'charts print on white, without the rest of the screen',
     verifies('insight.charts-accessible'),
-    async ({ page, company, agent }) => {
-      await fill(company, await agent({ name: 'Scout' }))
-      await counted(company.owner, 2)
+    async ({ page, service }) => {
+      const { company } = await countedCompany(service.url)
       await signedIn(page, company.owner)
       await page.goto('/insights?tab=flow')
       await page.setViewportSize({ width: 700, height: 500 })
@@ -146,9 +164,8 @@ test.describe('insights', () => {
   test(
     'filters are in the address, and a member sees flow only',
     verifies('insight.managers-only', 'insight.charts-accessible'),
-    async ({ page, company, agent, secondBrowser }) => {
-      const cycle = await fill(company, await agent({ name: 'Scout' }))
-      await counted(company.owner, 2)
+    async ({ page, service, secondBrowser }) => {
+      const { company, cycle } = await countedCompany(service.url)
       await signedIn(page, company.owner)
       await page.goto('/insights')
       await page.getByRole('combobox', { name: 'Team', exact: true }).selectOption('Engineering')
@@ -185,9 +202,8 @@ test.describe('insights', () => {
   test.describe('on a narrow screen', () => {
     test.use({ viewport: narrow })
 
-    test('reports fit', verifies('insight.charts-accessible'), async ({ page, company, agent }) => {
-      await fill(company, await agent({ name: 'Scout' }))
-      await counted(company.owner, 2)
+    test('reports fit', verifies('insight.charts-accessible'), async ({ page, service }) => {
+      const { company } = await countedCompany(service.url)
       await signedIn(page, company.owner)
       for (const tab of ['agents', 'flow']) {
         await page.goto(`/insights?tab=${tab}`)

@@ -114,9 +114,9 @@ test('comments are answered, resolved, edited, linked and deleted; an unsent one
   await expect(collapsed).toContainText('1 reply')
   await expect(comment).toHaveCount(0)
 
-  const { data } = await api.listComments({ target_type: 'issue', target_id: door.id })
-  expect(data).toMatchObject([{ is_resolved: true }, { text: 'No, both.' }])
-  const reply = data[1]
+  const stored = async () => (await api.listComments({ target_type: 'issue', target_id: door.id })).data
+  await expect.poll(stored).toMatchObject([{ is_resolved: true }, { text: 'No, both.' }])
+  const [, reply] = await stored()
   await page.goto(`/issue/${door.code}#comment-${reply?.id}`)
   await expect(page.locator(`#comment-${reply?.id}`)).toBeInViewport()
   await feed(page).getByRole('button', { name: 'Reopen thread' }).click()
@@ -126,7 +126,7 @@ test('comments are answered, resolved, edited, linked and deleted; an unsent one
   await page.getByRole('menuitem', { name: 'Delete…' }).click()
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   await expect(comment).toHaveCount(0)
-  expect((await api.listComments({ target_type: 'issue', target_id: door.id })).data).toEqual([])
+  await expect.poll(stored).toEqual([])
 })
 
 test(
