@@ -188,6 +188,8 @@ test('an install link opens consent for a manager; a member can request the inst
   await page.getByRole('checkbox', { name: /write/ }).uncheck()
   await page.getByLabel('State').fill('from-a-test')
   const link = page.getByRole('link', { name: 'Install with this link' })
+  // The browser computes the hash of the verifier asynchronously.
+  await expect(link).toHaveAttribute('href', /code_challenge=[\w-]/)
   const address = new URL((await link.getAttribute('href')) ?? '')
   expect(Object.fromEntries(address.searchParams)).toMatchObject({
     client_id: registered.clientId,

@@ -52,9 +52,9 @@ test(
 
     // Side by side, the replaced line is beside the new one.
     await page.getByRole('button', { name: 'Split' }).click()
-    const before = await fileIn(page, 'src/door.ts').getByText('const open = false').boundingBox()
-    const after = await fileIn(page, 'src/door.ts').getByText('const open = true').boundingBox()
-    expect(before?.y).toBe(after?.y)
+    const top = async (line: string) =>
+      (await fileIn(page, 'src/door.ts').getByText(line).boundingBox())?.y ?? Number.NaN
+    await expect.poll(async () => (await top('const open = false')) - (await top('const open = true'))).toBe(0)
     await tree.getByRole('treeitem', { name: 'README.md' }).click()
     await expectAtTop(page, 'README.md')
   },

@@ -9,7 +9,7 @@ test('the page prints the command for each coding agent', async ({ page, company
   const command = page.getByRole('region', { name: 'command', exact: true })
   await expect(command).toHaveText(`npx ${service.url}/packages/cli.tgz run -- opencode acp`)
   await page.getByRole('button', { name: 'Copy command', exact: true }).click()
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await command.innerText())
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(await command.innerText())
   const commands = {
     Codex: 'run --name Codex --mode workspace-write -- npx @agentclientprotocol/codex-acp',
     Gemini: 'run -- gemini --acp',

@@ -25,6 +25,7 @@ test('issues are filtered by due date, reporter, and values they do not have', a
   const clear = async () => page.getByRole('button', { name: 'Clear', exact: true }).click()
 
   await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  await expect(page.getByRole('combobox', { name: 'Filter by' })).toBeFocused()
   await page.keyboard.type('deleg')
   await expect(menu(page).getByRole('option')).toHaveText(['Agent'])
   await page.keyboard.press('Escape')
@@ -65,8 +66,10 @@ test('issues are filtered by due date, reporter, and values they do not have', a
   // A typed date.
   keyboardOnly(page)
   await page.keyboard.press('f')
+  await expect(page.getByRole('combobox', { name: 'Filter by' })).toBeFocused()
   await page.keyboard.type('due')
   await page.keyboard.press('Enter')
+  await expect(page.getByRole('combobox', { name: 'Due date is' })).toBeFocused()
   await page.keyboard.type('in 2 days')
   await expect(menu(page).getByRole('option')).toHaveText([/^\w+ \d+/, /^Before /, /^After /])
   await page.keyboard.press('ArrowDown')

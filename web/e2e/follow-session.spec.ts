@@ -111,8 +111,11 @@ test('“finished” is read if the user watched it; unread on another page or i
   await member.api.updateIssue({ issue_id: door.id, delegate_id: robot.userId })
   const watched = await robot.session()
   await signedIn(page, member)
+  // What is there when the inbox is first read was not watched.
+  const inbox = page.waitForResponse(/\/inbox\/threads\?/)
   await page.goto(`/issue/${door.code}`)
   await expect(page.getByRole('region', { name: 'Session of Fixer' })).toBeInViewport()
+  await inbox
   await watched.respond('Done.')
   await expect(page.getByRole('article', { name: 'Answer' })).toBeVisible()
   const finished = async () =>

@@ -144,13 +144,18 @@ test(
 
     await page.keyboard.press('Shift+A')
     await expect(page.getByText('Unread.')).toHaveCount(0)
+    // Only what the service knows to be read is archived.
+    await expect.poll(() => unreadOf(admin)).toBe(0)
     await page.keyboard.press('Shift+E')
     await expect(page.getByText("You're all caught up")).toBeVisible()
+    // Shown after the answer; a page load before it could abort the request.
+    await expect(toast(page, 'Archived everything that is read')).toBeVisible()
     await page.goto('/inbox?state=archived')
     await expect(rows).toHaveCount(3)
     await page.keyboard.press('j')
     await page.keyboard.press('e')
     await expect(rows).toHaveCount(2)
+    await expect(toast(page, 'Moved to inbox')).toBeVisible()
     await page.goto('/inbox')
     await expect(rows).toHaveCount(1)
   },

@@ -36,7 +36,9 @@ test(
     const tokens = page.getByRole('dialog', { name: 'Tokens of Robot' })
     await expect(tokens.getByText('Save the tokens now: they are shown only once.')).toBeVisible()
     await tokens.getByRole('button', { name: 'Copy as .env' }).click()
-    const text = await page.evaluate(() => navigator.clipboard.readText())
+    const copied = () => page.evaluate(() => navigator.clipboard.readText())
+    await expect.poll(copied).toContain('REFRESH_TOKEN=')
+    const text = await copied()
     const env = Object.fromEntries(
       text
         .trim()

@@ -62,6 +62,7 @@ test(
     await expect(property(page, 'Delegate')).toBeVisible()
     keyboardOnly(page)
     await page.keyboard.press('d')
+    await expect(page.getByRole('combobox', { name: 'Delegate to' })).toBeFocused()
     await page.keyboard.type('rob')
     await expect(menu(page).getByRole('option')).toHaveText(['Robot'])
     await page.keyboard.press('Enter')

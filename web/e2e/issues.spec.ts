@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { expect, keyboardOnly, narrow, scrolledSideways, signedIn, test } from './baton.ts'
-import { rowOf } from './parts.ts'
+import { rowOf, typeInPalette } from './parts.ts'
 
 const columnOf = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 
@@ -50,8 +50,8 @@ test('groups collapse and expand by keyboard', async ({ page, company }) => {
   await expect(current).toContainText('Measure the frame')
   await page.keyboard.press('ArrowRight')
   await expect(current).toContainText('The door sticks')
-  for (const key of ['ArrowLeft', 'Control+k']) await page.keyboard.press(key)
-  await page.keyboard.type('expand all')
+  await page.keyboard.press('ArrowLeft')
+  await typeInPalette(page, 'expand all')
   await page.keyboard.press('Enter')
   await expect(door).toBeVisible()
 })
@@ -64,6 +64,10 @@ test('everything works from the keyboard alone', async ({ page, company }) => {
   keyboardOnly(page)
   const { keyboard } = page
   const current = page.locator('[aria-current="true"]')
+  const openMenu = async (key: string, title: string) => {
+    await keyboard.press(key)
+    await expect(page.getByRole('combobox', { name: title })).toBeFocused()
+  }
   await keyboard.press('j')
   await expect(current).toContainText('Order new screws')
   await keyboard.press('j')
@@ -71,15 +75,15 @@ test('everything works from the keyboard alone', async ({ page, company }) => {
   await keyboard.press('k')
   await expect(current).toContainText('Measure the frame')
 
-  await keyboard.press('s')
+  await openMenu('s', 'Change status')
   await keyboard.type('in prog')
   await keyboard.press('Enter')
   await expect(current.getByRole('button', { name: 'Status: In progress' })).toBeVisible()
-  await keyboard.press('a')
+  await openMenu('a', 'Assign to')
   await keyboard.type('mona')
   await keyboard.press('Enter')
   await expect(current.getByRole('button', { name: 'Assignee: Mona Member' })).toBeVisible()
-  await keyboard.press('m')
+  await openMenu('m', 'Move to')
   await keyboard.type('design')
   await keyboard.press('Enter')
   await expect
@@ -98,6 +102,7 @@ test('everything works from the keyboard alone', async ({ page, company }) => {
   await keyboard.press('Escape')
   await expect(page).not.toHaveURL(/peek/)
   await keyboard.press('r')
+  await expect(page.getByLabel('Title of ENG-2')).toBeFocused()
   await keyboard.press('Control+a')
   await keyboard.type('Oil all the hinges')
   await keyboard.press('Enter')
@@ -201,8 +206,10 @@ test('filters are stored in the URL, survive a reload, and are undone by Back', 
   await expect(page).toHaveURL(/status=todo%2Cdone/)
   await expect(rowOf(page, 'Oil the hinges')).toHaveCount(0)
   await page.keyboard.press('f')
+  await expect(page.getByRole('combobox', { name: 'Filter by' })).toBeFocused()
   await page.keyboard.type('team')
   await page.keyboard.press('Enter')
+  await expect(page.getByRole('combobox', { name: 'Team is' })).toBeFocused()
   await page.keyboard.type('eng')
   await page.keyboard.press('Enter')
   await page.keyboard.press('Escape')
@@ -256,6 +263,7 @@ test('cards of the board are dragged, and moved with the keyboard', async ({ pag
   await page.keyboard.press('ArrowRight')
   await expect(page.locator('[aria-current="true"]')).toContainText('The door sticks')
   await page.keyboard.press('m')
+  await expect(page.getByRole('combobox', { name: 'Move to' })).toBeFocused()
   await page.keyboard.type('release')
   await page.keyboard.press('Enter')
   await expect(columnOf(page, 'Release').getByText('The door sticks')).toBeVisible()

@@ -94,6 +94,7 @@ test('the palette opens with the commands of the screen, each once and with an i
   }
   await page.goto(`/issue/${issues[0].code}`)
   await expect(property(page, 'Status')).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Ready', exact: true })).toBeVisible()
   const onIssue = await titles()
   expect(onIssue.slice(0, 30)).toEqual(expect.arrayContaining(['Status', 'Delegate', 'Comment', 'Copy link']))
   expect(onIssue).toContain('Ready')
@@ -107,6 +108,7 @@ test('the palette opens with the commands of the screen, each once and with an i
   expect(onList).not.toContain('Clear filters')
   await page.keyboard.press('Escape')
   await page.keyboard.press('j')
+  await expect(page.locator('[aria-current="true"]')).toBeVisible()
   expect((await titles()).slice(0, 8)).toContain('Change status')
   await page.keyboard.press('Escape')
   // With a preview, the list and the issue both have a status.

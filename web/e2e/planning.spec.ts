@@ -16,6 +16,7 @@ test(
 
     await page.getByRole('button', { name: 'New label' }).click()
     keyboardOnly(page)
+    await expect(page.getByRole('dialog').getByLabel('Name')).toBeFocused()
     await page.keyboard.type('bug')
     await page.keyboard.press('Enter')
     await expect(list.getByRole('listitem')).toHaveText([/bug/, /defect/])
@@ -33,6 +34,7 @@ test(
     }
     await focusOn('Edit bug')
     await page.keyboard.press('Enter')
+    await expect(page.getByRole('dialog').getByLabel('Name')).toBeFocused()
     await page.keyboard.press('Control+A')
     await page.keyboard.type('Bug')
     await page.keyboard.press('Tab')
@@ -45,6 +47,7 @@ test(
 
     await focusOn('Actions for defect')
     await page.keyboard.press('Enter')
+    await expect(page.getByRole('menuitem').first()).toBeFocused()
     await page.keyboard.press('m')
     await page.keyboard.press('Enter')
     await expect(page.getByRole('option', { name: 'Bug' })).toBeVisible()
@@ -56,6 +59,7 @@ test(
 
     await focusOn('Actions for Bug')
     await page.keyboard.press('Enter')
+    await expect(page.getByRole('menuitem').first()).toBeFocused()
     await page.keyboard.press('d')
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').getByText('It is removed from every issue').waitFor()

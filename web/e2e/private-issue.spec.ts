@@ -23,6 +23,8 @@ test('a private issue offers its owner alone as assignee, invites no mentions, a
   await expect(page.getByRole('listbox', { name: 'Mention' })).toHaveCount(0)
   await composer(page).fill('')
 
+  // Before the page load, which could abort the request.
+  await expect.poll(async () => (await owner.api.getIssue({ issue_id: issue.id })).assignee_id).toBe(owner.id)
   await page.goto('/issues')
   await expect(rowOf(page, issue.title).getByTitle('Private')).toBeVisible()
   await expect(rowOf(page, issues[0].title).getByTitle('Private')).toHaveCount(0)

@@ -46,15 +46,17 @@ test('a project is created and its fields are changed in place', async ({ page, 
   await expect(property(page, 'Target date')).toContainText('Feb 3, 2030')
 
   const id = page.url().split('/').at(-1) ?? ''
-  expect(await api.getProject({ project_id: id })).toMatchObject({
-    title: 'Winter release 2',
-    description: 'For **snow**.',
-    status: 'in_progress',
-    health_status: 'off_track',
-    lead_id: company.admin.id,
-    member_ids: [company.member.id, company.owner.id].sort(),
-    team_ids: [company.engineering.id],
-  })
+  await expect
+    .poll(() => api.getProject({ project_id: id }))
+    .toMatchObject({
+      title: 'Winter release 2',
+      description: 'For **snow**.',
+      status: 'in_progress',
+      health_status: 'off_track',
+      lead_id: company.admin.id,
+      member_ids: [company.member.id, company.owner.id].sort(),
+      team_ids: [company.engineering.id],
+    })
 })
 
 test('a project is planned by milestones, and deleted without its issues', async ({ page, company }) => {
@@ -116,9 +118,13 @@ test('projects can be used with the keyboard alone', async ({ page, company }) =
   await expect(spring).toBeVisible()
   keyboardOnly(page)
   const type = page.keyboard
+  const openMenu = async (key: string, title: string) => {
+    await type.press(key)
+    await expect(page.getByRole('combobox', { name: title })).toBeFocused()
+  }
   await type.press('j')
   await expect(spring).toBeFocused()
-  await type.press('h')
+  await openMenu('h', 'Health')
   await type.type('risk')
   await expect(menu(page).getByRole('option')).toHaveText(['At risk'])
   await type.press('Enter')
@@ -127,7 +133,7 @@ test('projects can be used with the keyboard alone', async ({ page, company }) =
   await type.press('Control+z')
   await expect(page.getByRole('listitem').filter({ hasText: 'Spring release' })).toContainText('No health')
   // The project moves to another group and keeps the focus.
-  await type.press('s')
+  await openMenu('s', 'Status')
   await type.type('paused')
   await expect(menu(page).getByRole('option')).toHaveCount(1)
   await type.press('Enter')
@@ -145,10 +151,11 @@ test('projects can be used with the keyboard alone', async ({ page, company }) =
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await expect(page.getByRole('textbox', { name: 'Title' })).toHaveValue('Autumn release')
   await type.press('e')
+  await expect(page.getByRole('textbox', { name: 'Description' })).toBeFocused()
   await type.type('For **leaves**.')
   await type.press('Control+Enter')
   await expect(page.getByText('For leaves.')).toBeVisible()
-  await type.press('s')
+  await openMenu('s', 'Status')
   await type.type('progress')
   await expect(menu(page).getByRole('option')).toHaveCount(1)
   await type.press('Enter')
@@ -160,6 +167,7 @@ test('projects can be used with the keyboard alone', async ({ page, company }) =
   await type.press('Enter')
   await expect(page.getByRole('region', { name: 'Rakes' })).toBeVisible()
   await type.press('m')
+  await expect(page.getByRole('textbox', { name: 'Comment', exact: true })).toBeFocused()
   await type.type('Who has a rake?')
   await type.press('Control+Enter')
   await expect(page.getByRole('region', { name: 'Activity' })).toContainText('Who has a rake?')

@@ -52,6 +52,7 @@ test(
     await page.keyboard.press('j')
     await expect(answer(2)).toBeVisible()
     await page.keyboard.press('b')
+    await expect(page.getByLabel('Reason')).toBeFocused()
     await page.keyboard.type('The upper hinge still squeaks.')
     await page.keyboard.press('Control+Enter')
     expect((await robot.prompt()).prompt).toBe('The upper hinge still squeaks.')
@@ -148,6 +149,8 @@ test('suggestions are triaged by keyboard alone', async ({ page, company, agent 
   await expect(rows.first().locator('[aria-pressed="false"]')).toContainText('Urgent')
   await page.keyboard.press('y')
   await expect(rows.first().getByRole('button', { name: /Checkout/ })).toHaveCount(0)
+  // The row may change before the answer of the service, and until then no other issue can be decided.
+  await expect(toast(page, `${hinges.code}: accepted`)).toBeVisible()
   const after = await api.getIssue({ issue_id: hinges.id })
   expect(after).toMatchObject({ priority: hinges.priority, label_ids: [label.id] })
   await page.keyboard.press('j')

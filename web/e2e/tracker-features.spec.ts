@@ -77,9 +77,11 @@ test(
 test('a pasted list or CSV is previewed and becomes sub-issues', verifies('batch.paste'), async ({ page, company }) => {
   const { api } = company.owner
   const [door] = company.issues
+  const title = page.getByRole('textbox', { name: 'Title of the sub-issue' })
   await signedIn(page, company.owner)
   await page.goto(`/issue/${door.code}`)
   await page.getByRole('button', { name: 'Add sub-issue' }).click()
+  await expect(title).toBeFocused()
   await paste(page, '## Plan\n- Plane the edge\n- [x] Buy oil\n- Not this one\n')
   const dialog = page.getByRole('dialog', { name: 'Create sub-issues' })
   await expect(dialog.getByRole('listitem')).toHaveText(['Plane the edge', 'Buy oil', 'Not this one'])
@@ -92,6 +94,7 @@ test('a pasted list or CSV is previewed and becomes sub-issues', verifies('batch
   await expect(list.getByRole('link')).toContainText(['Plane the edge', 'Buy oil'])
 
   await page.getByRole('button', { name: 'Add sub-issue' }).click()
+  await expect(title).toBeFocused()
   await paste(page, 'title,priority,description\n"Paint, twice",urgent,In green\nDry it,,')
   await expect(dialog.getByRole('listitem')).toContainText(['Paint, twice', 'Dry it'])
   await dialog.getByRole('button', { name: 'Create 2 sub-issues' }).click()
@@ -281,6 +284,7 @@ test('reacts, watches and marks a duplicate with the keyboard alone', async ({ p
     await keyboard.press('Shift+Tab')
   }
   await keyboard.press('Enter')
+  await expect(page.getByRole('menuitem').first()).toBeFocused()
   await keyboard.press('r')
   await keyboard.press('Enter')
   await expect(comment(page, 'It works').getByRole('button', { name: 'Rocket, 1' })).toBeVisible()

@@ -147,8 +147,9 @@ test(
     await page.getByRole('button', { name: 'Show raw' }).click()
     await expect(page.getByRole('region', { name: 'request body, raw' })).toHaveText(sent?.raw.toString() ?? '')
     await page.getByRole('button', { name: 'Copy as curl' }).click()
-    const curl = await page.evaluate(() => navigator.clipboard.readText())
-    expect(curl).toContain(`curl -i '${hook.url}'`)
+    const copied = () => page.evaluate(() => navigator.clipboard.readText())
+    await expect.poll(copied).toContain(`curl -i '${hook.url}'`)
+    const curl = await copied()
     expect(curl).toContain(`-H 'svc-signature: ${sent?.headers['svc-signature']}'`)
     expect(curl).toContain(`--data-raw '${sent?.raw.toString().replaceAll("'", `'\\''`)}'`)
 
