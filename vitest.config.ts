@@ -62,7 +62,8 @@ class InOrderOfProjects extends BaseSequencer {
 export default defineConfig({
   test: {
     projects,
-    maxWorkers: availableParallelism(),
+    // One more than processors: tests wait half of their time for a database or a process.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: InOrderOfProjects },
     allowOnly: !process.env.CI,
     // One line per file; failures are shown in full.

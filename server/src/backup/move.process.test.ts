@@ -1,5 +1,7 @@
-import { cpSync, readdirSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
 import { verifiesOnPostgres } from '../../../conformance/requirements.ts'
 import { addWorkspaces, emptyPlace, newPostgres, openPlace } from '../../test/backup-service.ts'
 import { systemClock } from '../clock.ts'
@@ -24,17 +26,34 @@ const foreignKeys = (db: Db) =>
     select conrelid::regclass::text as "table", conname as name from pg_constraint
     where connamespace = 'public'::regnamespace and contype = 'f' order by 1, 2`)
 
-/** An embedded service with rows, stopped. */
-async function stoppedService(rows = 2000) {
-  const env = await emptyPlace('embedded')
-  const { db, close } = await openPlace(env)
+/** Made once. */
+let original: ReturnType<typeof makeService> | undefined
+
+async function makeService() {
+  const dir = mkdtempSync(join(tmpdir(), 'baton-move-'))
+  const { db, close } = await openPlace({ BATON_DATA_DIR: dir })
   await migrate(db)
-  await addWorkspaces(db, rows)
+  // So many that the table is copied in two parts.
+  await addWorkspaces(db, 12_000)
   await db.run(sql`insert into rate_windows (key, max, taken, first, last_at) values ('a', 1, 0, 0, 0)`)
   const expected = await sums(db)
   const keys = await foreignKeys(db)
   await close()
-  return { dir: env.BATON_DATA_DIR as string, env, expected, keys }
+  return { dir, expected, keys }
+}
+
+afterAll(async () => {
+  if (original) rmSync((await original).dir, { recursive: true })
+})
+
+/** An embedded service with rows, stopped. */
+async function stoppedService() {
+  original ??= makeService()
+  const { expected, keys, dir: from } = await original
+  const env = await emptyPlace('embedded')
+  const dir = env.BATON_DATA_DIR as string
+  cpSync(from, dir, { recursive: true })
+  return { dir, env, expected, keys }
 }
 
 /** `batches`: how many are copied before it is ended. */
@@ -66,7 +85,7 @@ describe('a move to PostgreSQL', { timeout: 180_000 }, () => {
   test('copies every table, marks the directory and deletes nothing', {
     ...verifiesOnPostgres('move.equal', 'move.marks-source'),
   }, async () => {
-    const { dir, env, expected } = await stoppedService(12_000)
+    const { dir, env, expected } = await stoppedService()
     const { url, db } = await target()
     const before = readdirSync(`${dir}/db`).sort()
     const { tables, movedAt } = await moveTo(dir, url)
@@ -80,7 +99,7 @@ describe('a move to PostgreSQL', { timeout: 180_000 }, () => {
   })
 
   test('that is ended anywhere goes on, without a row twice', verifiesOnPostgres('move.resumes'), async () => {
-    const { dir, expected, keys } = await stoppedService(12_000)
+    const { dir, expected, keys } = await stoppedService()
     const { url, db } = await target()
     for (const batches of [0, 1, 60, 20, 2]) {
       await expect(moveTo(dir, url, batches)).rejects.toThrow('aborted')
@@ -92,7 +111,7 @@ describe('a move to PostgreSQL', { timeout: 180_000 }, () => {
   })
 
   test('copies again what changed since it was ended', verifiesOnPostgres('move.resumes'), async () => {
-    const { dir, env } = await stoppedService(3000)
+    const { dir, env } = await stoppedService()
     const { url, db } = await target()
     await expect(moveTo(dir, url, 89)).rejects.toThrow('aborted')
     const { db: source, close } = await openPlace(env)
@@ -110,7 +129,7 @@ describe('a move to PostgreSQL', { timeout: 180_000 }, () => {
   test('to a database that holds anything else is refused and changes nothing', {
     ...verifiesOnPostgres('move.target-not-empty'),
   }, async () => {
-    const { dir, env } = await stoppedService(1)
+    const { dir, env } = await stoppedService()
     const { url, db } = await target()
     await db.tx((tx) => tx.script('create schema other; create table other.notes (text text)'))
     await expect(moveTo(dir, url)).rejects.toThrow(LoadRefused)
