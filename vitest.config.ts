@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
@@ -6,6 +7,8 @@ import { TimesReporter } from './conformance/times-reporter.ts'
 import { embeddedTests } from './scripts/embedded-tests.mjs'
 
 const results = process.env.BATON_TEST_RESULTS
+/** Also that of property tests (conformance/seeds.ts). With it, files run in a random order. */
+const seed = process.env.BATON_TEST_SEED
 const everywhere = process.env.DATABASE_URL ?? ''
 /** The PostgreSQL server that `npm test` starts, if it finds one: most tests take half as long there. */
 const postgres = process.env.BATON_TEST_POSTGRES ?? everywhere
@@ -52,10 +55,15 @@ const projects = [
   project('unit', unit),
 ]
 
+/** A key that puts files into another order for each seed. */
+const shuffled = ({ moduleId }: TestSpecification) => createHash('sha256').update(`${seed} ${moduleId}`).digest('hex')
+const compare = (a: string, b: string) => (a < b ? -1 : 1)
+
 class InOrderOfProjects extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
     const place = ({ project }: TestSpecification) => projects.findIndex(({ test }) => test?.name === project.name)
-    return (await super.sort(files)).sort((a, b) => place(a) - place(b))
+    const sorted = seed ? files.toSorted((a, b) => compare(shuffled(a), shuffled(b))) : await super.sort(files)
+    return sorted.sort((a, b) => place(a) - place(b))
   }
 }
 
