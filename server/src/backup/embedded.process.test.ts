@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { verifies, verifiesOnPostgres } from '../../../conformance/requirements.ts'
+import { verifies } from '../../../conformance/requirements.ts'
 import {
   addWorkspaces,
+  comparable,
   emptyPlace,
   footerIn,
   headerIn,
-  type Kind,
   made,
   newService,
   openPlace,
@@ -16,11 +16,7 @@ import {
   textIn,
 } from '../../test/backup-service.ts'
 import { ConfigError } from '../config.ts'
-import type { RowSum } from './tables.ts'
 import { verifyDeeply } from './verify-deep.ts'
-
-/** A restore lets the next start mark the directory of files, which is a setting. */
-const comparable = ({ settings: _, ...tables }: Record<string, RowSum>) => tables
 
 // The other tests of backups are in backup.test.ts, and need not create an embedded database.
 describe.skipIf(process.env.DATABASE_URL)('embedded backups', { timeout: 300_000 }, () => {
@@ -69,26 +65,4 @@ describe.skipIf(process.env.DATABASE_URL)('embedded backups', { timeout: 300_000
     expect(await addWorkspaces(source.db, 1)).toBe(1)
     await made(source)
   })
-})
-
-describe('backups across databases', { timeout: 180_000 }, () => {
-  const across: [Kind, Kind][] = [
-    ['embedded', 'postgres'],
-    ['postgres', 'embedded'],
-    ['postgres', 'postgres'],
-  ]
-
-  test.each(across)(
-    'a backup of %s restores into %s with equal counts and sums',
-    verifiesOnPostgres('backup.restore-across'),
-    async (from, to) => {
-      const source = await newService({}, undefined, from)
-      await addWorkspaces(source.db, 3000)
-      const path = await made(source)
-      const target = { ...(await emptyPlace(to, source.key)), BATON_SECRET_KEY: source.key.toString('base64') }
-      await restoreInto(target, path, { withoutFiles: true })
-      const { db } = await openPlace(target)
-      expect(comparable(await sums(db))).toEqual(comparable(await sums(source.db)))
-    },
-  )
 })
