@@ -44,13 +44,21 @@ export const project = (
 
 export const withDatabase = (url: string) => ({ globalSetup: 'server/test/template.ts', env: { DATABASE_URL: url } })
 
-/** Process tests that run on the embedded database although there is PostgreSQL. */
-const apart = postgres && !everywhere ? embeddedTests.filter((name) => name.includes('.process.')) : []
+const [embeddedProcesses, embeddedServices] = [true, false].map((ofProcess) =>
+  embeddedTests.filter((name) => name.includes('.process.') === ofProcess),
+) as [string[], string[]]
+/** Tests of the embedded database run on it although there is PostgreSQL. */
+const onEmbedded = (name: string, include: string[]) =>
+  postgres && !everywhere ? [project(name, include, { ...withDatabase(''), exclude: unit })] : []
 
 /** In this order, because processes leave a processor idle while a test waits for them. */
 const projects = [
-  ...(postgres && !everywhere ? [project('embedded', embeddedTests, { ...withDatabase(''), exclude: unit })] : []),
-  project('process', ofProcesses, { ...withDatabase(postgres), exclude: apart }),
+  ...onEmbedded('embedded-process', embeddedProcesses),
+  project('process', ofProcesses, {
+    ...withDatabase(postgres),
+    exclude: postgres && !everywhere ? embeddedProcesses : [],
+  }),
+  ...onEmbedded('embedded-service', embeddedServices),
   project('service', every, { ...withDatabase(postgres), exclude: [...unit, ...ofProcesses] }),
   project('unit', unit),
 ]

@@ -147,7 +147,7 @@ async function changed() {
 /** On PostgreSQL where it is installed, but for scripts/embedded-tests.mjs, and on the embedded database elsewhere. */
 async function vitest({ kinds: chosen, args = [] } = {}) {
   const hasEmbedded = postgres && !flags.postgres
-  const projects = chosen && [...chosen, ...(hasEmbedded ? ['embedded'] : [])]
+  const projects = chosen?.flatMap((kind) => (hasEmbedded && kind !== 'unit' ? [kind, `embedded-${kind}`] : [kind]))
   const only = projects?.flatMap((name) => ['--project', name]) ?? []
   const database = postgres ? (flags.postgres ? 'PostgreSQL alone' : 'PostgreSQL') : 'the embedded database'
   const title = chosen?.[0] === 'unit' ? 'Unit tests' : `Tests on ${database}`
