@@ -51,3 +51,11 @@ export async function countAsStart<T>(work: () => Promise<T>): Promise<T> {
     starting += performance.now() - from
   }
 }
+
+/** Processor time of this process during `work`, which other work on the machine does not change. */
+export async function processorMs(work: () => unknown): Promise<number> {
+  const before = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}

@@ -1,5 +1,6 @@
 import { branchName } from '@baton/protocol'
 import { describe, expect, test } from 'vitest'
+import { processorMs } from '../../../conformance/times.ts'
 import { verifies } from '../../test/harness.ts'
 import { codesIn, sessionsIn } from './codes.ts'
 
@@ -63,11 +64,12 @@ describe('codes in the body', () => {
   })
 })
 
-test('hostile texts take no time', () => {
-  const started = Date.now()
-  for (const part of ['fixes ', 'fixes ENG-1, ', '<!--', '```\n', 'https://', '[', 'fixes https://x/issue/', 'a-1'])
-    codesIn({ branch: part.repeat(50), title: part.repeat(200), body: part.repeat(100_000 / part.length) })
-  expect(Date.now() - started).toBeLessThan(2000)
+test('hostile texts take no time', async () => {
+  const read = () => {
+    for (const part of ['fixes ', 'fixes ENG-1, ', '<!--', '```\n', 'https://', '[', 'fixes https://x/issue/', 'a-1'])
+      codesIn({ branch: part.repeat(50), title: part.repeat(200), body: part.repeat(100_000 / part.length) })
+  }
+  expect(await processorMs(read)).toBeLessThan(2000)
 })
 
 test('session ids in branch and body', verifies('git.session'), () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { processorMs } from '../../../../conformance/times.ts'
 import { jiraToMarkdown } from './jira-markup.ts'
 
 test.each([
@@ -55,9 +56,10 @@ test('images and links of attachments get their addresses', () => {
   )
 })
 
-test.each(['{{', '[', '!', '*a ', '{code}', '|', 'https://'])('a megabyte of %j takes less than 10 seconds', (part) => {
-  const text = part.repeat(Math.floor(1_000_000 / part.length))
-  const startedAt = performance.now()
-  jiraToMarkdown(text)
-  expect(performance.now() - startedAt).toBeLessThan(10_000)
-})
+test.each(['{{', '[', '!', '*a ', '{code}', '|', 'https://'])(
+  'a megabyte of %j takes less than 10 seconds',
+  async (part) => {
+    const text = part.repeat(Math.floor(1_000_000 / part.length))
+    expect(await processorMs(() => jiraToMarkdown(text))).toBeLessThan(10_000)
+  },
+)
