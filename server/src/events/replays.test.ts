@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { limits } from '@baton/protocol'
 import { describe, expect } from 'vitest'
 import { test as base, TestApp, verifies } from '../../test/harness.ts'
@@ -81,31 +82,35 @@ describe('a replay', () => {
     verifies('replay.failed', 'replay.progress'),
     async ({ retryingAtOnce: app, receiver }) => {
       const { fail, replay, progress, owner, path } = await withSuccess(app, receiver)
-      const failed = await fail('One', 'Two', 'Three')
+      const titles = ['1', '2', '3', '4', '5', '6', '7', '8']
+      const failed = await fail(...titles)
       const started = await replay()
-      expect(started).toMatchObject({ state: 'running', matched: 3, sent: 0, succeeded: 0, failed: 0, skipped: 0 })
+      expect(started).toMatchObject({ state: 'running', matched: 8, sent: 0, succeeded: 0, failed: 0, skipped: 0 })
       expect(started.id).toMatch(/^rpl_/)
-      await app.deliver()
+      // Seven are sent at the same time, and may arrive in any order.
+      const held: ServerResponse[] = []
+      receiver.answer = (response) => void held.push(response)
+      const delivering = app.deliver()
+      while (held.length < 7) await receiver.next()
+      expect(titlesOf(receiver.received).sort()).toEqual(titles.slice(0, 7))
+      receiver.answer = 200
+      for (const response of held) response.end()
+      await delivering
       const got = receiver.take()
+      expect(titlesOf(got)[7]).toBe('8')
       expect(idsOf(got).sort()).toEqual([...new Set(idsOf(failed))].sort())
-      expect(titlesOf(got)[0]).toBe('One')
       const done = await progress(started.id)
       expect(done).toMatchObject({
         state: 'done',
-        matched: 3,
-        sent: 3,
-        succeeded: 3,
+        matched: 8,
+        sent: 8,
+        succeeded: 8,
         failed: 0,
         skipped: 0,
         finished_at: app.clock.now().toISOString(),
       })
       const { data } = (await owner.get(`${path}/deliveries`)).body
-      expect(data.map(({ status }: { status: string }) => status)).toEqual([
-        'succeeded',
-        'succeeded',
-        'succeeded',
-        'succeeded',
-      ])
+      expect(data.map(({ status }: { status: string }) => status)).toEqual(Array(9).fill('succeeded'))
       expect(done.last_event_id).toBe(data[0].event_id)
       expect((await owner.get(`${path}/replays`)).body.data).toEqual([done])
     },
