@@ -3,17 +3,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rm
 import { join } from 'node:path'
 import { withBuildLock } from './build-lock.mjs'
 import { importBuiltFiles } from './built-files.mjs'
-import {
-  build,
-  buildPackages,
-  buildWeb,
-  builtPackages,
-  bundleExternals,
-  bundleServer,
-  prepareDatabase,
-  root,
-  step,
-} from './setup.mjs'
+import { build, buildPackages, buildWeb, builtPackages, bundleExternals, bundleServer, root, step } from './setup.mjs'
 
 const names = ['protocol', 'sdk', 'cli', 'server']
 const from = (...path) => join(root, ...path)
@@ -24,7 +14,6 @@ const writeJson = (path, value) => writeFileSync(path, `${JSON.stringify(value, 
 export async function packPackages(to) {
   await build('Building the packages', 'protocol', 'sdk', 'cli')
   await bundleServer()
-  await prepareDatabase()
   await buildWeb()
   await buildPackages()
   await withBuildLock(root, async (lock) => {
@@ -57,7 +46,6 @@ function stageProtocol(to) {
 function stageServer(to) {
   rmSync(to, { recursive: true, force: true })
   copy(from('server', 'bundle'), join(to, 'dist'))
-  copy(from('server', 'database'), join(to, 'database'))
   for (const file of ['sdk.tgz', 'cli.tgz']) copy(join(builtPackages, file), join(to, 'dist', 'packages', file))
   // Browsers accept Brotli wherever they accept Baton: on https, and on loopback.
   copy(from('web', 'dist'), join(to, 'web', 'dist'), (path) => isPacked(path) && !path.endsWith('.gz'))

@@ -1,5 +1,5 @@
-// Writes an archive of an empty embedded database to the folder given, which becomes server/database. A first start
-// unpacks it in a quarter of the time that creating a database takes.
+// Writes an archive of an empty embedded database to the folder given: server/database for tests, or that of an image. A
+// first start unpacks it in a quarter of the time that creating a database takes.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'

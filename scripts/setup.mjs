@@ -139,7 +139,7 @@ export const bundleServer = () =>
     step('Bundling the server', process.execPath, [join(root, 'scripts', 'bundle.mjs'), to], { lock }),
   )
 
-/** Only packages, images and tests contain it: a first `npm start` creates its database while the rest is built. */
+/** For tests; images have one too. A first `npm start` creates its database while the web app is built. */
 export const prepareDatabase = () =>
   ifChanged(
     {

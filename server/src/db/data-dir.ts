@@ -20,7 +20,7 @@ function makeDir(dir: string) {
 /** PostgreSQL writes the first file when it begins to create a database, and the second when it can be opened. */
 const isComplete = (place: string) => ['PG_VERSION', 'global/pg_control'].every((file) => existsSync(join(place, file)))
 
-/** The archive of an empty database that a package contains (scripts/prepare-database.mjs). */
+/** The archive of an empty database, if there is one: images contain it (scripts/prepare-database.mjs). */
 export function preparedDatabase() {
   const file = new URL('database/empty.tar.gz', serverDir)
   return existsSync(file) ? { loadDataDir: new Blob([readFileSync(file)]) } : {}
