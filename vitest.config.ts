@@ -78,8 +78,7 @@ class InOrderOfProjects extends BaseSequencer {
 export default defineConfig({
   test: {
     projects,
-    // One more than processors: tests wait half of their time for a database or a process.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism(),
     sequence: { sequencer: InOrderOfProjects },
     allowOnly: !process.env.CI,
     // One line per file; failures are shown in full.
