@@ -5,8 +5,8 @@ import { verifies } from './baton.ts'
 import { takeReadmePictures } from './readme-pictures.ts'
 
 const mostBytes = 300_000
-/** Of 255: the browser does not draw every edge in the same shade twice. */
-const sameShade = 8
+/** Of 255: the browser does not draw every corner in the same shade twice. */
+const sameShade = 32
 
 /** How many values of red, green, blue and alpha differ in two pictures; Infinity if their sizes do. */
 const differences = (page: Page, ...pictures: [Buffer, Buffer]) =>
