@@ -30,8 +30,12 @@ export async function findAccount(
   person: Verified,
 ): Promise<Account> {
   const { tx, now, config } = unit
-  const known = await findIdentity(tx, person.issuer, person.subject)
-  if (known) return { identityId: known.id, userId: known.userId }
+  const find = async () => {
+    const known = await findIdentity(tx, person.issuer, person.subject)
+    return known && { identityId: known.id, userId: known.userId }
+  }
+  const known = await find()
+  if (known) return known
 
   const email = emailOf(person.claims)
   if (email === null || !emailIsVerified(provider, person.claims)) {
@@ -39,6 +43,9 @@ export async function findAccount(
   }
   const account = await lockAccountByEmail(tx, email)
   if (account) {
+    // Another first sign-in of this person may have added it before the account was locked.
+    const added = await find()
+    if (added) return added
     await refuseLinking(unit, provider, person, account)
     if (!account.verified) await takeOverAccount(unit, account.id)
     return link(ctx, unit, provider, person, account.id)

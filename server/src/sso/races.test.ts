@@ -36,6 +36,25 @@ test(
 )
 
 test(
+  'a first sign-in finds the identity that another one of the person adds meanwhile',
+  verifiesOnPostgres('sso.identity-by-issuer-and-subject'),
+  async ({ startApp }) => {
+    const { app, issuer, browser } = await ssoScene(startApp)
+    const person = issuer.person()
+    await browser().signIn(issuer, person)
+    await app.ctx.db.run(sql`update sso_identities set subject = 'not yet'`)
+    const end = await overtake(
+      app,
+      sql`select 1 from users where email = ${person.email} for update`,
+      () => browser().signIn(issuer, person),
+      [sql`update sso_identities set subject = ${person.sub}`],
+    )
+    expect(end).toMatchObject({ location: '/', token: expect.any(String) })
+    expect(await app.ctx.db.rows(sql`select 1 from sso_identities`)).toHaveLength(1)
+  },
+)
+
+test(
   'two subjects that claim one unverified account do not both get it',
   verifiesOnPostgres('sso.link-second-subject-refused'),
   async ({ startApp }) => {
