@@ -21,6 +21,8 @@ const shared: TestProjectInlineConfiguration['test'] = {
   isolate: false,
   testTimeout: 60_000,
   hookTimeout: 60_000,
+  // As in web/e2e: CI lists a test that passes only then, and fails if there are two (scripts/ci-summary.mjs).
+  retry: process.env.CI ? 1 : 0,
   // Dependencies of these also have a `source` condition, with TypeScript that Node cannot run.
   server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource/] } },
 }

@@ -1,6 +1,6 @@
 // The last lines of a CI run.
 
-/** Only browser tests are retried. One that passes only then has a bug, or the product has. */
+/** A test that passes only when retried has a bug, or the product has. */
 const mostRetried = 1
 
 /**

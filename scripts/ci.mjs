@@ -63,8 +63,8 @@ if (failed > 0) process.exitCode = 1
 
 /** Shows the output and returns its lines. */
 async function runPart([command, ...args]) {
-  // In CI a missing program is installed or a failure, a test marked `only` is a failure, and a failed browser test is
-  // retried once.
+  // In CI a missing program is installed or a failure, a test marked `only` is a failure, and a failed test is retried
+  // once.
   const child = spawn(command, args, {
     cwd: root,
     env: { ...process.env, CI: 'true' },
