@@ -139,20 +139,6 @@ export const bundleServer = () =>
     step('Bundling the server', process.execPath, [join(root, 'scripts', 'bundle.mjs'), to], { lock }),
   )
 
-/** For tests; images have one too. A first `npm start` creates its database while the web app is built. */
-export const prepareDatabase = () =>
-  ifChanged(
-    {
-      root,
-      sources: ['node_modules/@electric-sql/pglite/package.json', 'scripts/prepare-database.mjs'],
-      folder: 'server/database',
-    },
-    (to, lock) =>
-      step('Preparing an empty database', process.execPath, [join(root, 'scripts', 'prepare-database.mjs'), to], {
-        lock,
-      }),
-  )
-
 const webSources = [
   'web/src',
   'web/public',

@@ -23,7 +23,6 @@ import {
   checkStep,
   install,
   main,
-  prepareDatabase,
   run,
   StepFailed,
   step,
@@ -80,7 +79,6 @@ async function tests() {
     return saveShown(flags.postgres ? 'postgres' : flags.embedded ? 'embedded' : flags.kind, suite.cited)
   }
   await checks()
-  await prepareDatabase()
   await check('Building the web app', buildWeb)
   const suites = [await vitest(), await browserTests()]
   await check('Requirements', () => requirements(suites))
@@ -96,7 +94,6 @@ async function builds() {
   await build('Building and checking types', '.')
   await buildPackages()
   await bundleServer()
-  await prepareDatabase()
   await buildWeb()
 }
 

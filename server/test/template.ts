@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { preparedDatabase } from '../src/db/data-dir.ts'
 import { Db } from '../src/db/database.ts'
 import { openEmbedded } from '../src/db/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
@@ -34,7 +33,7 @@ async function embeddedTemplate(project: TestProject) {
   const dir = mkdtempSync(join(tmpdir(), 'baton-test-'))
   const file = join(dir, 'template.tar')
   const data = dataOf(file)
-  const db = new Db(await openEmbedded({ dataDir: data, ...preparedDatabase() }))
+  const db = new Db(await openEmbedded({ dataDir: data }))
   await migrate(db)
   await db.close()
   const pglite = await PGlite.create({ dataDir: data })

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { ConfigError } from '../config.ts'
-import { serverDir } from '../paths.ts'
 import { Db } from './database.ts'
 import { Disk } from './disk.ts'
 import { openEmbedded } from './embedded.ts'
@@ -19,12 +18,6 @@ function makeDir(dir: string) {
 
 /** PostgreSQL writes the first file when it begins to create a database, and the second when it can be opened. */
 const isComplete = (place: string) => ['PG_VERSION', 'global/pg_control'].every((file) => existsSync(join(place, file)))
-
-/** The archive of an empty database, if there is one: images contain it (scripts/prepare-database.mjs). */
-export function preparedDatabase() {
-  const file = new URL('database/empty.tar.gz', serverDir)
-  return existsSync(file) ? { loadDataDir: new Blob([readFileSync(file)]) } : {}
-}
 
 /** Files that say why a service must not start here: its data is incomplete, or has moved to PostgreSQL. */
 const markers = { restore: 'restoring.json', move: 'moved.json' } as const
@@ -122,7 +115,7 @@ export class DataDir {
       print(`Creating the database in ${place} …`)
       const unfinished = join(this.#dir, 'db.unfinished')
       rmSync(unfinished, { recursive: true, force: true })
-      await (await openEmbedded({ dataDir: unfinished, ...preparedDatabase() })).close()
+      await (await openEmbedded({ dataDir: unfinished })).close()
       renameSync(unfinished, place)
     }
     try {
