@@ -69,7 +69,7 @@ class Server {
       port,
       unix_socket_directories: dir,
       fsync: fsync ? 'on' : 'off',
-      max_connections: 300,
+      max_connections: 200,
     }
     this.#flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   }

@@ -43,8 +43,8 @@ const unknownKeys = {
   surprise: '{"surprise":1}',
 }
 
-/** A function that calls the operation as someone who may, with this body. */
-async function caller(app: TestApp, operation: Operation) {
+/** Sends bodies to the operation, as a caller who may call it. */
+async function senderTo(app: TestApp, operation: Operation) {
   const at = await scene(app)
   const client = callerOf(operation, at)
   const path = pathOf(operation, at.ids)
@@ -61,13 +61,13 @@ async function caller(app: TestApp, operation: Operation) {
 // One parser reads the bodies of all operations, before their schemas.
 describe('the parser refuses', () => {
   test.for(malformed)('%s', verifies('http.malformed-json-400'), async ([, raw], { app }) => {
-    const { sendRaw } = await caller(app, api.createTeam)
+    const { sendRaw } = await senderTo(app, api.createTeam)
     const response = await app.unchanged(() => sendRaw(raw))
     expect(response).toMatchObject({ status: 400, body: { code: 'INVALID_JSON' } })
   })
 
   test('10 MB', async ({ app }) => {
-    const { send } = await caller(app, api.createTeam)
+    const { send } = await senderTo(app, api.createTeam)
     const response = await app.unchanged(() => send({ name: 'x'.repeat(10_000_000) }))
     expect(response).toMatchObject({ status: 413, body: { code: 'BODY_TOO_LARGE' } })
   })
@@ -80,7 +80,7 @@ describe.each(names)('%s refuses', (name) => {
   const body = accepted[name]
 
   test('what is no JSON object', verifies('http.malformed-json-400'), async ({ app }) => {
-    const { send, sendRaw } = await caller(app, operation)
+    const { send, sendRaw } = await senderTo(app, operation)
     await app.unchanged(async () => {
       const noJson = { status: 400, body: { code: 'INVALID_JSON' } }
       expect(await sendRaw('{"name":')).toMatchObject(noJson)
@@ -93,7 +93,7 @@ describe.each(names)('%s refuses', (name) => {
     'unknown keys',
     verifies('http.unknown-body-key-422', 'http.unknown-body-key-named-in-details'),
     async ({ app }) => {
-      const { sendRaw } = await caller(app, operation)
+      const { sendRaw } = await senderTo(app, operation)
       await app.unchanged(async () => {
         for (const [key, raw] of Object.entries(unknownKeys)) {
           const response = await sendRaw(raw)
@@ -106,7 +106,7 @@ describe.each(names)('%s refuses', (name) => {
 
   if (!body) return
   test('bad values of each field', verifies('http.validation-error-422'), async ({ app }) => {
-    const { send } = await caller(app, operation)
+    const { send } = await senderTo(app, operation)
     const { properties = {} } = operation.body as { properties?: Record<string, { anyOf?: { type?: string }[] }> }
     const isBad = (field: string, value: unknown) => {
       const good = body[field]
